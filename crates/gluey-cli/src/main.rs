@@ -1,0 +1,3 @@
+//! The command `gluey`.
+
+fn main() {}

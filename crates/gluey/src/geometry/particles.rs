@@ -1,0 +1,69 @@
+//! The particles, one column per quantity, in the user's order.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Spheres (or, in a 2D run, discs in the plane z = 0). All columns have the same length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Particles {
+    /// Centres x_i (length).
+    pub position: Vec<DVec3>,
+    /// Velocities V_i (length / time).
+    pub velocity: Vec<DVec3>,
+    /// Radii r_i > 0 (length).
+    pub radius: Vec<f64>,
+    /// Masses m_i > 0 (mass).
+    pub mass: Vec<f64>,
+    /// Index of the group each particle belongs to.
+    pub group: Vec<u32>,
+}
+
+impl Particles {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Adds one particle at rest in group 0; set its other columns afterwards.
+    pub fn push(&mut self, position: DVec3, radius: f64, mass: f64) {
+        self.position.push(position);
+        self.velocity.push(DVec3::ZERO);
+        self.radius.push(radius);
+        self.mass.push(mass);
+        self.group.push(0);
+    }
+
+    /// Signed gap D_ij and unit normal e_ij from i to j. Concentric spheres get the x axis as their normal.
+    #[must_use]
+    pub fn gap(&self, i: usize, j: usize) -> (f64, DVec3) {
+        let offset = self.position[j] - self.position[i];
+        let distance = offset.length();
+        let normal = if distance > 0.0 { offset / distance } else { DVec3::X };
+        (distance - self.radius[i] - self.radius[j], normal)
+    }
+
+    /// The smallest radius, the length scale of every tolerance; infinite when there are no particles.
+    #[must_use]
+    pub fn smallest_radius(&self) -> f64 {
+        self.radius.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// ½ Σ m |V|² (energy).
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        self.mass.iter().zip(&self.velocity).map(|(m, v)| 0.5 * m * v.length_squared()).sum()
+    }
+
+    /// Σ m V (momentum).
+    #[must_use]
+    pub fn momentum(&self) -> DVec3 {
+        self.mass.iter().zip(&self.velocity).map(|(m, v)| *v * *m).sum()
+    }
+}

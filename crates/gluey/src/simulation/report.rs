@@ -1,0 +1,40 @@
+//! What a step tells about itself.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// What the particles did to one obstacle, as means over the step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Force on the obstacle (force).
+    pub force: DVec3,
+    /// Torque on it about its pivot (force × length).
+    pub torque: DVec3,
+}
+
+/// Figures of one step. Where the step was split, counts are sums and extremes are over its sub-steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// Sub-steps the engine took, 1 when it did not split.
+    pub substeps: u32,
+    /// Rows of the (last) projection: pairs that could meet.
+    pub candidates: usize,
+    /// Contacts after the step that pushed, pulled or are glued.
+    pub contacts: usize,
+    /// Contacts with γ < 0 after the step.
+    pub glued: usize,
+    /// Least signed gap after the step over all pairs that could have met (length); infinite when there are none.
+    pub least_gap: f64,
+    /// Worst residual of the projections, relative to the smallest radius.
+    pub residual: f64,
+    /// Iterations of the projections.
+    pub sweeps: u64,
+    /// Projections solved, including those repeated because of curved obstacles or a list that had to be widened.
+    pub projections: u32,
+    /// Projections that stopped at the limit of iterations and were accepted because the user asked for it.
+    pub unconverged: u32,
+    /// Largest tangential displacement of a contact in a sub-step, relative to the smallest radius.
+    pub slip: f64,
+    /// One entry per obstacle, in the scene's order.
+    pub loads: Vec<Load>,
+}
