@@ -1,5 +1,6 @@
 //! The pair, and what a contact carries from step to step.
 
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 /// Whom a particle touches.
@@ -63,4 +64,15 @@ pub struct Contact {
     pub gamma: f64,
     /// Impulse Λ of the last step along the normal, > 0 pushes apart (momentum).
     pub impulse: f64,
+}
+
+/// A contact with its place in space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactGeometry {
+    /// The contact as the state holds it.
+    pub contact: Contact,
+    /// Signed gap D (length).
+    pub gap: f64,
+    /// Unit normal from the first particle to its partner, or into the obstacle.
+    pub normal: DVec3,
 }

@@ -40,6 +40,14 @@ impl Particles {
         self.group.push(0);
     }
 
+    /// xⁿ⁺¹ = xⁿ + hVⁿ⁺¹ with the velocities given.
+    pub fn advance(&mut self, velocity: &[DVec3], dt: f64) {
+        self.velocity.copy_from_slice(velocity);
+        for (x, v) in self.position.iter_mut().zip(velocity) {
+            *x += *v * dt;
+        }
+    }
+
     /// Signed gap D_ij and unit normal e_ij from i to j. Concentric spheres get the x axis as their normal.
     #[must_use]
     pub fn gap(&self, i: usize, j: usize) -> (f64, DVec3) {

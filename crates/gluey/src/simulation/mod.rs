@@ -1,7 +1,204 @@
 //! The state and the step.
+//!
+//! A step is predict → project → glue → move; the state is (x, V, γ); everything else is a pure function of it.
 
+mod candidates;
+mod error;
+mod project;
 mod report;
 mod state;
 
+pub use error::StepError;
 pub use report::{Load, StepReport};
 pub use state::State;
+
+use crate::adhesion::Adhesion;
+use crate::contact::{Contact, ContactGeometry};
+use crate::environment::{Environment, Span};
+use crate::geometry::{Obstacle, Placed};
+use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
+use candidates::gap_of;
+use project::{Setting, Workspace};
+
+/// What to do when a projection does not end as it should.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recourse {
+    /// End the step with an error.
+    #[default]
+    Stop,
+    /// Take the best velocity found and count it in the report.
+    Continue,
+}
+
+/// How steps are taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Time step h (time).
+    pub dt: f64,
+    /// When a projection is solved.
+    pub criteria: Criteria,
+    /// Largest tangential displacement of a contact in a sub-step, relative to the smallest radius; steps that would
+    /// exceed it are split. Infinite: never split.
+    pub max_slip: f64,
+    /// Most sub-steps of a step.
+    pub max_substeps: u32,
+    /// When the tolerance is not reached.
+    pub at_limit: Recourse,
+    /// When no velocity is admissible.
+    pub when_pinched: Recourse,
+}
+
+impl Settings {
+    /// The defaults for a time step.
+    #[must_use]
+    pub fn new(dt: f64) -> Self {
+        Self {
+            dt,
+            criteria: Criteria::default(),
+            max_slip: 0.2,
+            max_substeps: 10_000,
+            at_limit: Recourse::Stop,
+            when_pinched: Recourse::Stop,
+        }
+    }
+}
+
+/// A state and the rules by which it moves on. The caller owns the loop.
+pub struct Simulation {
+    /// Where everything is now.
+    pub state: State,
+    /// Fixed and moving obstacles.
+    pub obstacles: Vec<Obstacle>,
+    /// What moves the particles between contacts.
+    pub environment: Box<dyn Environment>,
+    /// The law of γ.
+    pub adhesion: Adhesion,
+    /// The method of the projection.
+    pub solver: Box<dyn Projection>,
+    /// How steps are taken.
+    pub settings: Settings,
+    workspace: Workspace,
+}
+
+/// Why a sub-step was not taken.
+enum Refusal {
+    /// It is this many times too long.
+    TooLong(f64),
+    Failed(StepError),
+}
+
+impl From<StepError> for Refusal {
+    fn from(error: StepError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Simulation {
+    /// A simulation with default settings and solver.
+    #[must_use]
+    pub fn new(state: State, obstacles: Vec<Obstacle>, environment: Box<dyn Environment>, adhesion: Adhesion) -> Self {
+        Self {
+            state,
+            obstacles,
+            environment,
+            adhesion,
+            solver: Box::new(AcceleratedGaussSeidel::default()),
+            settings: Settings::new(1e-3),
+            workspace: Workspace::default(),
+        }
+    }
+
+    /// tⁿ = n·dt.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.state.step as f64 * self.settings.dt
+    }
+
+    /// Advances from tⁿ to tⁿ⁺¹, in as many sub-steps as the contacts' slip asks for. On error the state is left as it
+    /// was.
+    pub fn step(&mut self) -> Result<StepReport, StepError> {
+        let (start, dt) = (self.time(), self.settings.dt);
+        self.workspace.report = StepReport { least_gap: f64::INFINITY, ..StepReport::default() };
+        self.workspace.report.loads.resize(self.obstacles.len(), Load::default());
+        let mut before: Option<State> = None;
+        let (mut left, mut pieces) = (1.0, 1_u32); // the share of the step that is left, and in how many sub-steps
+        while pieces > 0 {
+            let share = left / f64::from(pieces);
+            let span = Span { start: start + dt * (1.0 - left), dt: dt * share };
+            match self.advance(span) {
+                Ok(()) => {
+                    left -= share;
+                    pieces -= 1;
+                }
+                Err(Refusal::TooLong(times)) => {
+                    before.get_or_insert_with(|| self.state.clone());
+                    let needed = f64::from(pieces) * times.ceil().max(2.0);
+                    if needed + f64::from(self.workspace.report.substeps) > f64::from(self.settings.max_substeps) {
+                        let error = self.too_many_substeps();
+                        self.restore(before);
+                        return Err(error);
+                    }
+                    pieces = needed as u32;
+                }
+                Err(Refusal::Failed(error)) => {
+                    self.restore(before);
+                    return Err(error);
+                }
+            }
+        }
+        self.state.step += 1;
+        let mut report = std::mem::take(&mut self.workspace.report);
+        report.contacts = self.state.contacts.len();
+        report.glued = self.state.contacts.iter().filter(|contact| contact.gamma < 0.0).count();
+        Ok(report)
+    }
+
+    /// One (sub-)step, as in the paper: steps 1 to 4.
+    fn advance(&mut self, span: Span) -> Result<(), Refusal> {
+        let Self { state, obstacles, environment, adhesion, solver, settings, workspace } = self;
+        let placed: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(span.end())).collect(); // yⁿ⁺¹
+        let now = Setting { state, obstacles, placed: &placed, adhesion, settings, span };
+        environment.predict(&state.particles, span, &mut workspace.prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
+        let velocity = workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
+        workspace.record_loads(&now);
+        state.contacts = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        state.particles.advance(&velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
+        workspace.record_gaps(&state.particles, &placed);
+        Ok(())
+    }
+
+    fn restore(&mut self, before: Option<State>) {
+        if let Some(state) = before {
+            self.state = state;
+        }
+    }
+
+    fn too_many_substeps(&self) -> StepError {
+        let speeds = self.workspace.prediction.velocity.iter().map(|v| v.length()).enumerate();
+        let (particle, speed) = speeds.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        StepError::TooManySubsteps {
+            most: self.settings.max_substeps,
+            particle,
+            displacement: speed * self.settings.dt / self.state.particles.smallest_radius(),
+        }
+    }
+
+    /// The contacts of the state with their gaps and normals at the present positions.
+    #[must_use]
+    pub fn contacts(&self) -> Vec<ContactGeometry> {
+        let placed: Vec<Placed> = self.obstacles.iter().map(|obstacle| obstacle.at(self.time())).collect();
+        let geometry = |contact: &Contact| {
+            let (gap, normal) = gap_of(contact.pair, &self.state.particles, &placed)?;
+            Some(ContactGeometry { contact: *contact, gap, normal })
+        };
+        self.state.contacts.iter().filter_map(geometry).collect()
+    }
+
+    /// The projection problem last solved or given up, for a file that another solver can be tried on.
+    #[must_use]
+    pub fn last_problem(&self, dimension: usize) -> ProblemFile {
+        let particles = &self.state.particles;
+        let problem = self.workspace.problem.clone();
+        ProblemFile { dimension, problem, position: particles.position.clone(), radius: particles.radius.clone() }
+    }
+}

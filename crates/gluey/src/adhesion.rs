@@ -1,0 +1,229 @@
+//! The law of γ: how a contact's impulse is remembered as glue, and how much pull the glue allows.
+//!
+//! γ' = −R λ with −R Λ = Δγ over a step; γ ≤ 0 always, γ ≥ γ_min where the surfaces are rough. In one projection the pull
+//! is limited by Λ ≥ γⁿ/R and γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
+
+use std::f64::consts::PI;
+
+use crate::contact::{Pair, Partner};
+use crate::geometry::Particles;
+
+/// How a step treats glued pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// Complementarity at the end of the step: Λ ≥ γⁿ/R. Always feasible, keeps momentum at take-off.
+    #[default]
+    OneProjection,
+    /// The paper's multi-particle algorithm to the letter: glued pairs are equalities, γ is clipped at 0 afterwards.
+    Paper,
+}
+
+/// The weight R of γ' = −R λ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scaling {
+    /// R = 1, as in the paper's simulations.
+    #[default]
+    Unit,
+    /// R = (r_i + r_j)²/(r_i² r_j²), 1/r² against an obstacle: γ is then the limit of 6πμ ln q whatever the radii.
+    Lubrication,
+}
+
+/// The roughness threshold γ_min ≤ 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// γ_min = −∞.
+    Smooth,
+    /// γ_min as a number.
+    Value(f64),
+    /// γ_min = 6πμ ln((r_is + r_js)/unit), from the roughness sizes of the two surfaces.
+    Roughness {
+        /// Viscosity μ of the fluid between the surfaces.
+        viscosity: f64,
+        /// The length in which roughness is measured inside the logarithm; larger than any sum of two sizes.
+        unit: f64,
+    },
+}
+
+/// What happens between two surfaces in contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Dry, no rebound: γ stays 0.
+    Inelastic,
+    /// Pushing is remembered and must be paid back before the surfaces part.
+    Gluey {
+        /// How much is remembered at most.
+        threshold: Threshold,
+        /// How radii weigh on γ.
+        scaling: Scaling,
+    },
+    /// Once in contact, never apart: each step allows a pull of up to `strength`·h.
+    Aggregating {
+        /// The force a bond bears (force); large but finite, so that every step has a solution.
+        strength: f64,
+    },
+}
+
+/// The laws of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adhesion {
+    /// How glue enters the projection.
+    pub scheme: Scheme,
+    /// Between two particles.
+    pub between_particles: Law,
+    /// Between a particle and each obstacle, in the scene's order.
+    pub with_obstacle: Vec<Law>,
+    /// Roughness size of the particles of each group (length).
+    pub group_roughness: Vec<f64>,
+    /// Roughness size of each obstacle (length).
+    pub obstacle_roughness: Vec<f64>,
+    /// Radius of each obstacle that is a ball, infinite for all others: the r_j of the lubrication weight (length).
+    pub obstacle_radius: Vec<f64>,
+}
+
+impl Adhesion {
+    /// The same law everywhere, surfaces without roughness size.
+    #[must_use]
+    pub fn uniform(law: Law, obstacles: usize) -> Self {
+        Self {
+            scheme: Scheme::OneProjection,
+            between_particles: law,
+            with_obstacle: vec![law; obstacles],
+            group_roughness: vec![0.0],
+            obstacle_roughness: vec![0.0; obstacles],
+            obstacle_radius: vec![f64::INFINITY; obstacles],
+        }
+    }
+
+    /// The least impulse Λ of a contact that carries γ into a step of length dt.
+    #[must_use]
+    pub fn lower(&self, pair: Pair, gamma: f64, step: &Step) -> f64 {
+        match (self.law(pair), self.scheme) {
+            _ if gamma == 0.0 => 0.0,
+            (Law::Inelastic, _) => 0.0,
+            (_, Scheme::Paper) => f64::NEG_INFINITY,
+            (Law::Gluey { scaling, .. }, Scheme::OneProjection) => gamma / self.weight(pair, scaling, step.particles),
+            (Law::Aggregating { strength }, Scheme::OneProjection) => -strength * step.dt,
+        }
+    }
+
+    /// γⁿ⁺¹ of a contact that carried γⁿ and received the impulse Λ.
+    #[must_use]
+    pub fn update(&self, pair: Pair, gamma: f64, impulse: f64, step: &Step) -> f64 {
+        match self.law(pair) {
+            Law::Inelastic => 0.0,
+            Law::Gluey { threshold, scaling } => {
+                let weight = self.weight(pair, scaling, step.particles);
+                let next = match self.scheme {
+                    // γⁿ − RΛ, written so that Λ = γⁿ/R gives exactly 0.
+                    Scheme::OneProjection => -weight * (impulse - self.lower(pair, gamma, step)),
+                    Scheme::Paper => (gamma - weight * impulse).min(0.0),
+                };
+                next.max(self.threshold(pair, threshold, step.particles))
+            }
+            Law::Aggregating { strength } if gamma < 0.0 || impulse > 0.0 => -strength,
+            Law::Aggregating { .. } => 0.0,
+        }
+    }
+
+    fn law(&self, pair: Pair) -> Law {
+        match pair.partner() {
+            Partner::Particle(_) => self.between_particles,
+            Partner::Obstacle { obstacle, .. } => self.with_obstacle[obstacle as usize],
+        }
+    }
+
+    /// R: (1/r_i + 1/r_j)², which is 1/r² against a plane.
+    fn weight(&self, pair: Pair, scaling: Scaling, particles: &Particles) -> f64 {
+        let partner = match (scaling, pair.partner()) {
+            (Scaling::Unit, _) => return 1.0,
+            (Scaling::Lubrication, Partner::Particle(j)) => particles.radius[j as usize],
+            (Scaling::Lubrication, Partner::Obstacle { obstacle, .. }) => self.obstacle_radius[obstacle as usize],
+        };
+        (particles.radius[pair.first() as usize].recip() + partner.recip()).powi(2)
+    }
+
+    fn threshold(&self, pair: Pair, threshold: Threshold, particles: &Particles) -> f64 {
+        match threshold {
+            Threshold::Smooth => f64::NEG_INFINITY,
+            Threshold::Value(value) => value,
+            Threshold::Roughness { viscosity, unit } => {
+                let of_particle = |i: u32| self.group_roughness[particles.group[i as usize] as usize];
+                let partner = match pair.partner() {
+                    Partner::Particle(j) => of_particle(j),
+                    Partner::Obstacle { obstacle, .. } => self.obstacle_roughness[obstacle as usize],
+                };
+                6.0 * PI * viscosity * ((of_particle(pair.first()) + partner) / unit).ln()
+            }
+        }
+    }
+}
+
+/// What the law needs to know of the step.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Whose radii and groups count.
+    pub particles: &'a Particles,
+    /// Length h of the step (time).
+    pub dt: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+
+    fn two_radii() -> Particles {
+        let mut particles = Particles::default();
+        particles.push(DVec3::ZERO, 0.5, 1.0);
+        particles.push(DVec3::X, 0.25, 1.0);
+        particles
+    }
+
+    fn gluey(threshold: Threshold, scaling: Scaling) -> Adhesion {
+        Adhesion::uniform(Law::Gluey { threshold, scaling }, 1)
+    }
+
+    #[test]
+    fn lubrication_weights_are_the_papers() {
+        let particles = two_radii();
+        let law = gluey(Threshold::Smooth, Scaling::Lubrication);
+        let step = Step { particles: &particles, dt: 0.1 };
+        let (ri, rj) = (0.5_f64, 0.25_f64);
+        let expected = (ri + rj).powi(2) / (ri * ri * rj * rj);
+        assert!((law.update(Pair::particles(0, 1), 0.0, 1.0, &step) + expected).abs() < 1e-12);
+        assert!((law.update(Pair::obstacle(1, 0, 0), 0.0, 1.0, &step) + rj.powi(-2)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn pulling_with_all_the_glue_leaves_exactly_none() {
+        let particles = two_radii();
+        let law = gluey(Threshold::Smooth, Scaling::Lubrication);
+        let step = Step { particles: &particles, dt: 0.1 };
+        let pair = Pair::particles(1, 0);
+        let gamma = law.update(pair, 0.0, 0.123_456_789, &step);
+        assert_eq!(law.update(pair, gamma, law.lower(pair, gamma, &step), &step), 0.0);
+    }
+
+    #[test]
+    fn roughness_sizes_give_the_threshold() {
+        let particles = two_radii();
+        let mut law = gluey(Threshold::Roughness { viscosity: 2.0, unit: 1.0 }, Scaling::Unit);
+        law.group_roughness = vec![1e-3];
+        let step = Step { particles: &particles, dt: 0.1 };
+        let threshold = law.update(Pair::particles(0, 1), 0.0, 1e9, &step);
+        assert!((threshold - 6.0 * PI * 2.0 * 2e-3_f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_bond_is_reset_at_every_step() {
+        let particles = two_radii();
+        let law = Adhesion::uniform(Law::Aggregating { strength: 7.0 }, 0);
+        let step = Step { particles: &particles, dt: 0.5 };
+        let pair = Pair::particles(0, 1);
+        assert_eq!(law.lower(pair, 0.0, &step), 0.0);
+        let gamma = law.update(pair, 0.0, 1e-9, &step);
+        assert_eq!(law.lower(pair, gamma, &step), -3.5);
+        assert_eq!(law.update(pair, gamma, -3.5, &step), gamma);
+    }
+}

@@ -1,0 +1,178 @@
+//! Pairs within reach, by bucket sort.
+//!
+//! A particle may move by at most `reach_i` in the step, so only pairs with D_ij ≤ reach_i + reach_j can meet in it. Space
+//! is cut in cubes of side ν = 2 max(r + reach): such a pair lies in the same or in adjacent cubes. The cubes are hashed
+//! into as many buckets as there are particles, so the cost is O(N) however far a particle may have flown.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
+const CHUNK: usize = 2048;
+
+/// All pairs i < j with gap ≤ reach_i + reach_j, sorted.
+#[must_use]
+pub fn pairs(position: &[DVec3], radius: &[f64], reach: &[f64]) -> Vec<(u32, u32)> {
+    let grid = Grid::new(position, radius, reach);
+    let chunks: Vec<Vec<(u32, u32)>> = (0..position.len())
+        .into_par_iter()
+        .step_by(CHUNK)
+        .map(|start| {
+            let mut found = Vec::new();
+            for i in start..(start + CHUNK).min(position.len()) {
+                let from = found.len();
+                grid.visit(position[i], |other| {
+                    if other.id > i as u32 && within(position[i], radius[i] + reach[i], other) {
+                        found.push((i as u32, other.id));
+                    }
+                });
+                found[from..].sort_unstable();
+            }
+            found
+        })
+        .collect();
+    chunks.concat()
+}
+
+/// The same by looking at every pair: what the tests compare with.
+#[must_use]
+pub fn pairs_by_brute_force(position: &[DVec3], radius: &[f64], reach: &[f64]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    for i in 0..position.len() {
+        for j in i + 1..position.len() {
+            let other = Entry { centre: position[j], extent: radius[j] + reach[j], id: j as u32 };
+            if within(position[i], radius[i] + reach[i], &other) {
+                found.push((i as u32, j as u32));
+            }
+        }
+    }
+    found
+}
+
+fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
+    centre.distance_squared(other.centre) <= (extent + other.extent).powi(2)
+}
+
+struct Entry {
+    centre: DVec3,
+    /// r + reach.
+    extent: f64,
+    id: u32,
+}
+
+/// Particles sorted by the bucket of their cube.
+struct Grid {
+    side: f64,
+    mask: usize,
+    /// Where each bucket starts among the entries.
+    start: Vec<u32>,
+    entries: Vec<Entry>,
+    /// The least and greatest cube in each direction: a flat scene visits 9 cubes instead of 27.
+    least: [i64; 3],
+    greatest: [i64; 3],
+}
+
+impl Grid {
+    fn new(position: &[DVec3], radius: &[f64], reach: &[f64]) -> Self {
+        let extent = |i: usize| radius[i] + reach[i];
+        let side = 2.0 * (0..position.len()).map(extent).fold(f64::MIN_POSITIVE, f64::max);
+        let buckets = position.len().next_power_of_two().max(1);
+        let (mut least, mut greatest) = ([i64::MAX; 3], [i64::MIN; 3]);
+        let mut grid = Self { side, mask: buckets - 1, start: vec![0; buckets + 1], entries: Vec::new(), least, greatest };
+        let bucket_of: Vec<u32> = position.iter().map(|&x| grid.bucket(grid.cube(x)) as u32).collect();
+        for (&x, &bucket) in position.iter().zip(&bucket_of) {
+            grid.start[bucket as usize + 1] += 1;
+            for (axis, cube) in grid.cube(x).into_iter().enumerate() {
+                least[axis] = least[axis].min(cube);
+                greatest[axis] = greatest[axis].max(cube);
+            }
+        }
+        (grid.least, grid.greatest) = (least, greatest);
+        for bucket in 0..buckets {
+            grid.start[bucket + 1] += grid.start[bucket];
+        }
+        let mut next = grid.start.clone();
+        let mut order = vec![0_u32; position.len()];
+        for (i, &bucket) in bucket_of.iter().enumerate() {
+            order[next[bucket as usize] as usize] = i as u32;
+            next[bucket as usize] += 1;
+        }
+        let entry = |&id: &u32| Entry { centre: position[id as usize], extent: extent(id as usize), id };
+        grid.entries = order.iter().map(entry).collect();
+        grid
+    }
+
+    fn cube(&self, x: DVec3) -> [i64; 3] {
+        x.to_array().map(|c| (c / self.side).floor() as i64)
+    }
+
+    fn bucket(&self, cube: [i64; 3]) -> usize {
+        // Large odd multipliers spread neighbouring cubes over the buckets.
+        let [x, y, z] = cube.map(|c| c as u64);
+        let mixed = x.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
+            ^ z.wrapping_mul(0x1656_67B1_9E37_79F9);
+        (mixed ^ (mixed >> 32)) as usize & self.mask
+    }
+
+    /// Every entry in the cube of x and those around it, each once.
+    fn visit(&self, x: DVec3, mut found: impl FnMut(&Entry)) {
+        let home = self.cube(x);
+        let range = |axis: usize| {
+            let from = home[axis].saturating_sub(1).max(self.least[axis]);
+            from..=home[axis].saturating_add(1).min(self.greatest[axis])
+        };
+        for cx in range(0) {
+            for cy in range(1) {
+                for cz in range(2) {
+                    let cube = [cx, cy, cz];
+                    let bucket = self.bucket(cube);
+                    let (from, to) = (self.start[bucket] as usize, self.start[bucket + 1] as usize);
+                    // Other cubes share the bucket: only entries of this one count, or a pair would be seen twice.
+                    self.entries[from..to].iter().filter(|e| self.cube(e.centre) == cube).for_each(&mut found);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cloud(flat: bool) -> impl Strategy<Value = Vec<(DVec3, f64, f64)>> {
+        let depth = if flat { 0.0 } else { 3.0 };
+        let particle = ((-3.0..3.0, -3.0..3.0, 0.0..=1.0), 0.05..0.4, 0.0..0.2)
+            .prop_map(move |((x, y, z), r, s)| (DVec3::new(x, y, z * depth), r, s));
+        prop::collection::vec(particle, 0..120)
+    }
+
+    fn agrees(cloud: &[(DVec3, f64, f64)], stretch: f64) {
+        let position: Vec<DVec3> = cloud.iter().map(|p| p.0 * stretch).collect();
+        let radius: Vec<f64> = cloud.iter().map(|p| p.1).collect();
+        let reach: Vec<f64> = cloud.iter().map(|p| p.2).collect();
+        assert_eq!(pairs(&position, &radius, &reach), pairs_by_brute_force(&position, &radius, &reach));
+    }
+
+    proptest! {
+        #[test]
+        fn buckets_find_what_brute_force_finds(cloud in cloud(false)) {
+            agrees(&cloud, 1.0);
+        }
+
+        #[test]
+        fn also_in_a_plane_and_far_apart(cloud in cloud(true), stretch in prop::sample::select(vec![0.01, 1.0, 1e9])) {
+            agrees(&cloud, stretch);
+        }
+    }
+
+    #[test]
+    fn a_runaway_particle_costs_nothing_and_changes_nothing() {
+        let mut position: Vec<DVec3> = (0..50).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
+        position.push(DVec3::new(1e300, -1e300, 0.0));
+        let (radius, reach) = (vec![0.5; 51], vec![0.01; 51]);
+        assert_eq!(pairs(&position, &radius, &reach).len(), 49);
+    }
+}

@@ -1,0 +1,65 @@
+//! Proof that no velocity is admissible.
+//!
+//! For any y with y_c ≥ 0 on inequalities, an admissible V satisfies 0 ≤ yᵀ(D + h G V) = D·y + h (Gᵀy)·V. So if
+//! D·y + h Σ_i |(Gᵀy)_i| V_max < 0, none is slower than V_max. Where the problem has no solution the impulses grow
+//! along such a ray: their change between two tests is the y tried here.
+
+use glam::DVec3;
+
+use super::{Problem, WALL};
+
+/// How much faster than anything in the problem a velocity may be before it counts as none.
+const SPEED_MARGIN: f64 = 100.0;
+/// Rows whose share of the proof is below this are not named.
+const NAMED_SHARE: f64 = 0.05;
+
+/// Looks at the impulses at sweeps 64, 128, 256…, so that the whole watch costs a handful of products.
+pub(super) struct Watch {
+    previous: Vec<f64>,
+    due: u64,
+    fastest: f64,
+}
+
+impl Watch {
+    pub(super) fn new(problem: &Problem) -> Self {
+        let apriori = problem.apriori.iter().map(|v| v.length()).fold(0.0, f64::max);
+        let gap = problem.rows.iter().map(|row| -row.gap).fold(problem.length, f64::max);
+        Self { previous: Vec::new(), due: 32, fastest: SPEED_MARGIN * (apriori + gap / problem.dt) }
+    }
+
+    pub(super) fn is_due(&self, sweeps: u64) -> bool {
+        sweeps >= self.due
+    }
+
+    /// The rows that exclude each other, most important first, if that is proved.
+    pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64]) -> Option<Vec<usize>> {
+        self.due *= 2;
+        let previous = std::mem::replace(&mut self.previous, impulses.to_vec());
+        if previous.is_empty() {
+            return None;
+        }
+        let ray: Vec<f64> = impulses
+            .iter()
+            .zip(&previous)
+            .zip(&problem.rows)
+            .map(|((new, old), row)| if row.lower == f64::NEG_INFINITY { new - old } else { (new - old).max(0.0) })
+            .collect();
+        let mut pushed = vec![DVec3::ZERO; problem.apriori.len()];
+        let mut gaps = 0.0;
+        for (row, &y) in problem.rows.iter().zip(&ray) {
+            gaps += row.gap * y;
+            pushed[row.i as usize] -= row.normal * y;
+            if row.j != WALL {
+                pushed[row.j as usize] += row.normal * y;
+            }
+        }
+        let reachable: f64 = pushed.iter().map(|p| p.length()).sum::<f64>() * self.fastest * problem.dt;
+        if gaps + reachable >= 0.0 {
+            return None;
+        }
+        let largest = ray.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
+        let mut culprits: Vec<usize> = (0..ray.len()).filter(|&c| ray[c].abs() > NAMED_SHARE * largest).collect();
+        culprits.sort_by(|&a, &b| ray[b].abs().total_cmp(&ray[a].abs()).then(a.cmp(&b)));
+        Some(culprits)
+    }
+}

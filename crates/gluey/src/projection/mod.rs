@@ -1,0 +1,202 @@
+//! The convex problem of a step and the solvers for it.
+//!
+//! With one row per contact, G V = normal · (V_j − V_i) (V_j = 0 for an obstacle, whose motion is already in the gap D),
+//!
+//! ```text
+//! minimise ½ Λᵀ A Λ + bᵀ Λ  over Λ ≥ lower,   A = G M⁻¹ Gᵀ,   b = D/h + G V^{n+1/2},
+//! V^{n+1} = V^{n+1/2} + M⁻¹ Gᵀ Λ.
+//! ```
+//!
+//! Its optimality conditions are 0 ≤ D + h G V ⟂ Λ − lower ≥ 0: dry contact has lower = 0, glue has lower = γ/R < 0, and
+//! lower = −∞ makes a row an equality. V is unique; the impulses Λ need not be.
+
+mod apgs;
+mod feasibility;
+mod file;
+mod uzawa;
+
+use glam::DVec3;
+
+pub use apgs::AcceleratedGaussSeidel;
+pub use file::{ProblemFile, ProblemFileError};
+pub use uzawa::Uzawa;
+
+/// Stands for the immovable side of a row: an obstacle.
+pub const WALL: u32 = u32::MAX;
+
+/// One constraint D + h normal · (V_j − V_i) ≥ 0 and its impulse Λ ≥ lower.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The body the normal starts from.
+    pub i: u32,
+    /// The body it points to, or [`WALL`].
+    pub j: u32,
+    /// Unit normal from i to j, or into the wall.
+    pub normal: DVec3,
+    /// Signed gap D (length), at the obstacle's position at the end of the step.
+    pub gap: f64,
+    /// Least impulse: 0 dry, γ/R glued, −∞ for an equality (momentum).
+    pub lower: f64,
+    /// First guess of the impulse; may lie below `lower` (momentum).
+    pub warm: f64,
+}
+
+/// The problem of one step, bodies and rows in the caller's order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problem {
+    /// Time step h (time).
+    pub dt: f64,
+    /// Length that residuals are relative to, the engine's smallest radius (length).
+    pub length: f64,
+    /// Diagonal of M⁻¹, one entry a body.
+    pub inverse_mass: Vec<f64>,
+    /// A-priori velocities V^{n+1/2}.
+    pub apriori: Vec<DVec3>,
+    /// The constraints.
+    pub rows: Vec<Row>,
+}
+
+impl Problem {
+    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ, from the impulses alone.
+    #[must_use]
+    pub fn velocity(&self, impulses: &[f64]) -> Vec<DVec3> {
+        let mut velocity = self.apriori.clone();
+        for (row, &impulse) in self.rows.iter().zip(impulses) {
+            if impulse != 0.0 {
+                let push = row.normal * impulse;
+                velocity[row.i as usize] -= push * self.inverse_mass[row.i as usize];
+                if row.j != WALL {
+                    velocity[row.j as usize] += push * self.inverse_mass[row.j as usize];
+                }
+            }
+        }
+        velocity
+    }
+
+    /// A_cc = 1/m_i + 1/m_j (without 1/m_j at a wall).
+    #[must_use]
+    pub fn diagonal(&self, row: &Row) -> f64 {
+        let partner = if row.j == WALL { 0.0 } else { self.inverse_mass[row.j as usize] };
+        (self.inverse_mass[row.i as usize] + partner) * row.normal.length_squared()
+    }
+
+    /// The gap the linearised constraint predicts at the end of the step, D + h G V (length).
+    #[must_use]
+    pub fn end_gap(&self, row: &Row, velocity: &[DVec3]) -> f64 {
+        let partner = if row.j == WALL { DVec3::ZERO } else { velocity[row.j as usize] };
+        row.gap + self.dt * row.normal.dot(partner - velocity[row.i as usize])
+    }
+
+    /// How far the impulses are from optimal, recomputed from them alone:
+    /// `residual` = max |min(h A_cc (Λ − lower), D + h G V)| / length and `violation` = max −(D + h G V) / length.
+    #[must_use]
+    pub fn accuracy(&self, impulses: &[f64]) -> Accuracy {
+        let velocity = self.velocity(impulses);
+        let mut accuracy = Accuracy { residual: 0.0, violation: 0.0 };
+        for (row, &impulse) in self.rows.iter().zip(impulses) {
+            let end_gap = self.end_gap(row, &velocity) / self.length;
+            let slack = self.dt * self.diagonal(row) * (impulse - row.lower) / self.length;
+            accuracy.residual = worse(accuracy.residual, slack.min(end_gap).abs());
+            accuracy.violation = worse(accuracy.violation, -end_gap);
+        }
+        accuracy
+    }
+}
+
+/// The larger of two, with NaN as the worst of all: `f64::max` would hide it.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// Independently recomputed quality of a set of impulses, relative to the problem's length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracy {
+    /// Distance from optimality.
+    pub residual: f64,
+    /// Worst predicted overlap, 0 when there is none.
+    pub violation: f64,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Criteria {
+    /// Residual to reach, relative to the problem's length.
+    pub tolerance: f64,
+    /// Limit on sweeps.
+    pub max_sweeps: u64,
+}
+
+impl Default for Criteria {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, max_sweeps: 200_000 }
+    }
+}
+
+/// Why a solver stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// The residual is at most the tolerance.
+    Converged,
+    /// The limit on sweeps was met first.
+    SweepLimit,
+    /// The residual has stopped falling: the tolerance is below what rounding allows, or there is no solution.
+    Stalled,
+    /// No velocity is admissible; the rows that exclude each other, most important first.
+    Infeasible(Vec<usize>),
+}
+
+/// What a solver tells about one solve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Why it stopped.
+    pub status: Status,
+    /// Passes over all rows.
+    pub sweeps: u64,
+    /// Products with A or passes of the same cost, including those of the stopping test.
+    pub products: u64,
+    /// Residual and violation of the impulses returned, recomputed from them.
+    pub accuracy: Accuracy,
+}
+
+/// A method for the projection: fills `impulses`, one per row of `problem`.
+///
+/// An impulse that is not needed comes out as exactly `lower`; solving starts from the rows' `warm`.
+pub trait Projection: Send {
+    /// Solves to `criteria.tolerance`, or says why not; the impulses are the best found in any case.
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut Vec<f64>) -> Outcome;
+}
+
+/// How often solvers test for the end: the test costs about a sweep and a half.
+const SWEEPS_BETWEEN_TESTS: u64 = 8;
+
+/// Decides from the residuals of successive tests whether a solve goes on.
+struct Progress {
+    best: f64,
+    best_at: u64,
+}
+
+impl Progress {
+    /// A residual that has not fallen by this factor within the window has stalled.
+    const DECAY: f64 = 0.99;
+    const WINDOW: u64 = 5_000;
+
+    fn new() -> Self {
+        Self { best: f64::INFINITY, best_at: 0 }
+    }
+
+    fn status(&mut self, residual: f64, sweeps: u64, criteria: &Criteria) -> Option<Status> {
+        if residual <= criteria.tolerance {
+            return Some(Status::Converged);
+        }
+        if residual < Self::DECAY * self.best {
+            (self.best, self.best_at) = (residual, sweeps);
+        }
+        if sweeps >= criteria.max_sweeps {
+            Some(Status::SweepLimit)
+        } else if sweeps - self.best_at >= Self::WINDOW || residual.is_nan() {
+            Some(Status::Stalled)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The paper's method: projected gradient on the dual with a fixed step, Λ ← max(lower, Λ − ρ (b + A Λ)).
+//!
+//! In variables of unit diagonal, ρ = 1/λ_max(A) with λ_max from a power iteration.
+
+use glam::DVec3;
+
+use super::feasibility::Watch;
+use super::{Criteria, Outcome, Problem, Progress, Projection, SWEEPS_BETWEEN_TESTS, Status, WALL};
+
+/// Products spent on λ_max.
+const POWER_ITERATIONS: u64 = 20;
+/// The power iteration approaches λ_max from below.
+const STEP_SAFETY: f64 = 0.95;
+
+/// The paper's Uzawa algorithm.
+#[derive(Default)]
+pub struct Uzawa;
+
+impl Projection for Uzawa {
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut Vec<f64>) -> Outcome {
+        let rows = &problem.rows;
+        let scale: Vec<f64> = rows.iter().map(|row| problem.diagonal(row).sqrt()).collect();
+        impulses.clear();
+        impulses.extend(rows.iter().map(|row| row.warm.max(row.lower)));
+        let step = STEP_SAFETY / largest_eigenvalue(problem, &scale);
+        let mut products = POWER_ITERATIONS;
+        let mut sweeps = 0;
+        let mut progress = Progress::new();
+        let mut watch = Watch::new(problem);
+        let status = loop {
+            let velocity = problem.velocity(impulses);
+            products += 1;
+            if sweeps % SWEEPS_BETWEEN_TESTS == 0 {
+                let residual = problem.accuracy(impulses).residual;
+                if let Some(status) = progress.status(residual, sweeps, criteria) {
+                    break status;
+                }
+                if watch.is_due(sweeps)
+                    && let Some(culprits) = watch.infeasible(problem, impulses)
+                {
+                    break Status::Infeasible(culprits);
+                }
+            }
+            for ((row, impulse), scale) in rows.iter().zip(impulses.iter_mut()).zip(&scale) {
+                if *scale > 0.0 {
+                    let gradient = problem.end_gap(row, &velocity) / problem.dt;
+                    *impulse = (*impulse - step * gradient / (scale * scale)).max(row.lower);
+                }
+            }
+            sweeps += 1;
+        };
+        Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
+    }
+}
+
+/// λ_max of the matrix scaled to unit diagonal.
+fn largest_eigenvalue(problem: &Problem, scale: &[f64]) -> f64 {
+    // A start with every component different, so that no eigenvector is missed by symmetry.
+    let mut x: Vec<f64> = (0..scale.len()).map(|c| 1.0 + 0.5 * (c as f64 * 0.754_877_666).fract()).collect();
+    let mut value = 1.0;
+    for _ in 0..POWER_ITERATIONS {
+        let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if length == 0.0 {
+            return 1.0;
+        }
+        let mut v = vec![DVec3::ZERO; problem.apriori.len()];
+        for ((row, x), scale) in problem.rows.iter().zip(&x).zip(scale) {
+            let push = if *scale > 0.0 { row.normal * (x / length / scale) } else { DVec3::ZERO };
+            v[row.i as usize] -= push * problem.inverse_mass[row.i as usize];
+            if row.j != WALL {
+                v[row.j as usize] += push * problem.inverse_mass[row.j as usize];
+            }
+        }
+        value = 0.0;
+        for ((row, x), scale) in problem.rows.iter().zip(&mut x).zip(scale) {
+            let partner = if row.j == WALL { DVec3::ZERO } else { v[row.j as usize] };
+            let next = if *scale > 0.0 { row.normal.dot(partner - v[row.i as usize]) / scale } else { 0.0 };
+            value += next * (*x / length);
+            *x = next;
+        }
+    }
+    value.max(1.0)
+}

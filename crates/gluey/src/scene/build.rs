@@ -1,0 +1,414 @@
+//! From the file as written to the checked simulation; problems are collected, not thrown at the first.
+
+use std::path::Path;
+
+use super::diagnostics::{Problem, suggestion};
+use super::file::{
+    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, GlueyFile, LawFile, MethodFile, RecourseFile,
+    ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
+};
+use super::shapes::Workshop;
+use super::sources::Nursery;
+use super::value::{Name, Vector};
+use super::{Group, Output, Scene, steps_until};
+use crate::adhesion::{Adhesion, Law, Scaling, Scheme, Threshold};
+use crate::environment::{
+    Dimension, Drag, Environment, FLOW_VARIABLES, Force, ForceComponent, Forcing, Inertial, Overdamped, Per, Signal,
+    Signal3, Table,
+};
+use crate::expression::{Expression, ExpressionError};
+use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
+use crate::neighbours;
+use crate::projection::{AcceleratedGaussSeidel, Projection, Uzawa};
+use crate::simulation::{Recourse, Settings, Simulation, State};
+
+/// Frames of a run whose scene does not say.
+const FRAMES: u64 = 100;
+/// Overlaps named in a message.
+const MOST_OVERLAPS: usize = 5;
+/// Default strength of a bond, in units of what stops the heaviest particle from one greatest radius a step.
+const BOND: f64 = 1e4;
+/// Colours of groups that name none.
+const PALETTE: [[u8; 3]; 6] =
+    [[60, 110, 180], [230, 140, 40], [70, 150, 80], [200, 55, 45], [130, 85, 160], [140, 140, 140]];
+
+/// Where a scene comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Origin<'a> {
+    pub text: &'a str,
+    pub path: &'a Path,
+}
+
+/// Checks everything and builds the scene.
+pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let folder = origin.path.parent().unwrap_or(Path::new(""));
+    let dimension = file.dimension.0;
+    let workshop = Workshop { dimension, folder };
+    let groups = groups(file, &mut problems);
+    let obstacles = obstacles(file, workshop, &mut problems);
+    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let nursery = Nursery { dimension, seed: file.seed, folder, groups: &names, obstacles: &obstacles };
+    let particles = nursery.grow(&file.particles, &mut problems);
+    let settings = settings(file);
+    if problems.is_empty() {
+        check_start(&particles, &obstacles, &settings, &mut problems);
+    }
+    let adhesion = adhesion(file, &particles, &obstacles, &mut problems);
+    let environment = environment(file, &names, &mut problems);
+    let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
+
+    let state = State { step: 0, particles, contacts: Vec::new() };
+    let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
+    simulation.solver = match file.solver.method {
+        MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::default()) as Box<dyn Projection>,
+        MethodFile::Uzawa => Box::new(Uzawa),
+    };
+    simulation.settings = settings;
+    let stem = origin.path.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy().into_owned());
+    Ok(Scene {
+        text: origin.text.to_owned(),
+        name: file.name.clone().unwrap_or(stem),
+        description: file.description.clone(),
+        dimension,
+        seed: file.seed,
+        until: file.time.until.0,
+        groups,
+        output: output(file),
+        simulation,
+    })
+}
+
+fn groups(file: &SceneFile, problems: &mut Vec<Problem>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for group in &file.groups {
+        if groups.iter().any(|other| other.name == group.name.text) {
+            problems.push(Problem::at(group.name.span.clone(), format!("a second group `{}`", group.name.text)));
+        }
+        let colour = group.colour.map_or(PALETTE[groups.len() % PALETTE.len()], |colour| colour.0);
+        groups.push(Group { name: group.name.text.clone(), colour });
+    }
+    if groups.is_empty() {
+        groups.push(Group { name: "default".to_owned(), colour: PALETTE[0] });
+    }
+    groups
+}
+
+fn obstacles(file: &SceneFile, workshop: Workshop, problems: &mut Vec<Problem>) -> Vec<Obstacle> {
+    let mut assemblies: Vec<(&str, Motion)> = Vec::new();
+    for assembly in &file.assemblies {
+        match workshop.motion(&assembly.motion) {
+            Ok(motion) => assemblies.push((&assembly.name.text, motion)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let mut obstacles: Vec<Obstacle> = Vec::new();
+    for (index, given) in file.obstacles.iter().enumerate() {
+        let name = given.name.as_ref().map_or_else(|| format!("obstacle{index}"), |name| name.text.clone());
+        if let Some(given) = given.name.as_ref().filter(|name| obstacles.iter().any(|o| o.name == name.text)) {
+            problems.push(Problem::at(given.span.clone(), format!("a second obstacle `{name}`")));
+        }
+        let mut motions = Vec::new();
+        if let Some(assembly) = &given.assembly {
+            match assemblies.iter().find(|(name, _)| *name == assembly.text) {
+                Some((_, motion)) => motions.push(motion.clone()),
+                None => problems.push(unknown("assembly", assembly, assemblies.iter().map(|(name, _)| *name))),
+            }
+        }
+        if let Some(motion) = &given.motion {
+            match workshop.motion(motion) {
+                Ok(motion) => motions.push(motion),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        match workshop.shape(&given.shape) {
+            Ok(shape) => obstacles.push(Obstacle {
+                name,
+                shape,
+                motions,
+                colour: given.colour.map(|colour| colour.0),
+                roughness: given.roughness.map_or(0.0, |size| size.0),
+            }),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    obstacles
+}
+
+fn unknown<'a>(kind: &str, name: &Name, known: impl Iterator<Item = &'a str> + Clone) -> Problem {
+    let problem = Problem::at(name.span.clone(), format!("there is no {kind} `{}`", name.text));
+    match suggestion(&name.text, known.clone()) {
+        Some(hint) => problem.help(format!("did you mean `{hint}`?")),
+        None => {
+            let known: Vec<&str> = known.collect();
+            problem.help(if known.is_empty() { format!("none is declared: add an [[{kind}]]") } else { known.join(", ") })
+        }
+    }
+}
+
+fn settings(file: &SceneFile) -> Settings {
+    let recourse = |choice: RecourseFile| match choice {
+        RecourseFile::Stop => Recourse::Stop,
+        RecourseFile::Continue => Recourse::Continue,
+    };
+    let mut settings = Settings::new(file.time.dt.0);
+    settings.max_slip = file.time.max_slip.map_or(settings.max_slip, |slip| slip.0);
+    settings.max_substeps = file.time.max_substeps.unwrap_or(settings.max_substeps).max(1);
+    let criteria = &mut settings.criteria;
+    criteria.tolerance = file.solver.tolerance.map_or(criteria.tolerance, |tolerance| tolerance.0);
+    criteria.max_sweeps = file.solver.max_sweeps.unwrap_or(criteria.max_sweeps);
+    settings.at_limit = recourse(file.solver.at_limit);
+    settings.when_pinched = recourse(file.solver.when_pinched);
+    settings
+}
+
+fn output(file: &SceneFile) -> Output {
+    let every = |given: Option<std::num::NonZeroU64>, default: u64| given.map_or(default, std::num::NonZeroU64::get);
+    let writes = |format| file.output.formats.as_ref().is_none_or(|formats| formats.contains(&format));
+    let steps = steps_until(file.time.until.0, file.time.dt.0);
+    Output {
+        frame_every: every(file.output.frame_every, (steps / FRAMES).max(1)),
+        series_every: every(file.output.series_every, 1),
+        checkpoint_every: every(file.output.checkpoint_every, 1000),
+        vtk: writes(FormatFile::Vtk),
+        xyz: writes(FormatFile::Xyz),
+    }
+}
+
+/// No overlap at the start, beyond what the projection tolerates.
+fn check_start(particles: &Particles, obstacles: &[Obstacle], settings: &Settings, problems: &mut Vec<Problem>) {
+    if particles.is_empty() {
+        return problems.push(Problem::general("the scene has no particles").help("add a [[particles]] table"));
+    }
+    if particles.len() >= u32::MAX as usize {
+        return problems.push(Problem::general("a scene has at most 4294967294 particles"));
+    }
+    let allowed = -settings.criteria.tolerance * particles.smallest_radius();
+    let mut overlaps: Vec<String> = Vec::new();
+    let none = vec![0.0; particles.len()];
+    for (i, j) in neighbours::pairs(&particles.position, &particles.radius, &none) {
+        let (gap, _) = particles.gap(i as usize, j as usize);
+        if gap < allowed {
+            overlaps.push(format!("particles {i} and {j} by {:.3e}", -gap));
+        }
+    }
+    let placed: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
+    for (i, &centre) in particles.position.iter().enumerate() {
+        for (obstacle, placed) in obstacles.iter().zip(&placed) {
+            placed.touches(centre, particles.radius[i], 0.0, &mut |touch| {
+                if touch.gap < allowed {
+                    overlaps.push(format!("particle {i} and obstacle `{}` by {:.3e}", obstacle.name, -touch.gap));
+                }
+            });
+        }
+    }
+    if !overlaps.is_empty() {
+        let more = overlaps.len().saturating_sub(MOST_OVERLAPS);
+        overlaps.truncate(MOST_OVERLAPS);
+        let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+        problems.push(
+            Problem::general(format!("the start overlaps: {}{rest}", overlaps.join("; ")))
+                .help("particles must not overlap each other or an obstacle at t = 0 (indices count from 0)"),
+        );
+    }
+}
+
+fn adhesion(file: &SceneFile, particles: &Particles, obstacles: &[Obstacle], problems: &mut Vec<Problem>) -> Adhesion {
+    let greatest = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
+    let bond = BOND * greatest(&particles.mass) * greatest(&particles.radius) / file.time.dt.0.powi(2);
+    let group_roughness: Vec<f64> = match file.groups.as_slice() {
+        [] => vec![0.0],
+        groups => groups.iter().map(|group| group.roughness.map_or(0.0, |size| size.0)).collect(),
+    };
+    let surfaces = || group_roughness.iter().copied();
+    let obstacle_law = |index: usize| file.obstacles.get(index).and_then(|obstacle| obstacle.law.as_ref());
+    let mut law = |given: &LawFile, others: &[f64]| {
+        law(given, bond).inspect(|law| {
+            let Law::Gluey { threshold: Threshold::Roughness { unit, .. }, .. } = law else { return };
+            let sums = surfaces().flat_map(|a| others.iter().map(move |b| a + b));
+            for sum in sums {
+                if !(sum > 0.0 && sum < *unit) {
+                    problems.push(
+                        Problem::general(format!("two surfaces have a roughness of {sum} together")).help(format!(
+                            "with `law.gluey.roughness` the sizes of any two surfaces must add up to more than 0 and less \
+                             than its length_unit, {unit}: set `roughness` of the groups and obstacles"
+                        )),
+                    );
+                    return;
+                }
+            }
+        })
+    };
+    let all: Vec<f64> = surfaces().collect();
+    let mut laws: Vec<Result<Law, Problem>> = vec![law(&file.contact.law, &all)];
+    for (index, obstacle) in obstacles.iter().enumerate() {
+        laws.push(law(obstacle_law(index).unwrap_or(&file.contact.law), &[obstacle.roughness]));
+    }
+    let mut laws = laws.into_iter().map(|law| {
+        law.unwrap_or_else(|problem| {
+            problems.push(problem);
+            Law::Inelastic
+        })
+    });
+    let radius = |obstacle: &Obstacle| match obstacle.shape {
+        Shape::Sphere { radius, side: Side::Outside, .. } => radius,
+        _ => f64::INFINITY,
+    };
+    Adhesion {
+        scheme: match file.contact.scheme {
+            SchemeFile::OneProjection => Scheme::OneProjection,
+            SchemeFile::Paper => Scheme::Paper,
+        },
+        between_particles: laws.next().unwrap_or(Law::Inelastic),
+        with_obstacle: laws.collect(),
+        group_roughness,
+        obstacle_roughness: obstacles.iter().map(|obstacle| obstacle.roughness).collect(),
+        obstacle_radius: obstacles.iter().map(radius).collect(),
+    }
+}
+
+fn law(file: &LawFile, bond: f64) -> Result<Law, Problem> {
+    match file {
+        LawFile::Inelastic => Ok(Law::Inelastic),
+        LawFile::Aggregating(AggregatingFile { strength }) => {
+            Ok(Law::Aggregating { strength: strength.map_or(bond, |strength| strength.0) })
+        }
+        LawFile::Gluey(GlueyFile { gamma_min: Some(_), roughness: Some(_), .. }) => {
+            Err(Problem::general("a gluey law has both `gamma_min` and `roughness`").help("keep one of them"))
+        }
+        LawFile::Gluey(GlueyFile { gamma_min, roughness, scaling }) => {
+            let threshold = match (gamma_min, roughness) {
+                (_, Some(r)) => Threshold::Roughness { viscosity: r.viscosity.0, unit: r.length_unit.0 },
+                (Some(value), None) if value.0 > f64::NEG_INFINITY => Threshold::Value(value.0),
+                _ => Threshold::Smooth,
+            };
+            let scaling = match scaling {
+                ScalingFile::Unit => Scaling::Unit,
+                ScalingFile::Lubrication => Scaling::Lubrication,
+            };
+            Ok(Law::Gluey { threshold, scaling })
+        }
+    }
+}
+
+fn environment(file: &SceneFile, groups: &[String], problems: &mut Vec<Problem>) -> Option<Box<dyn Environment>> {
+    let before = problems.len();
+    let given = &file.environment;
+    let reader = Reader { dimension: file.dimension.0 };
+    let mut keep = |result: Result<Signal3, Problem>| result.map_err(|problem| problems.push(problem)).ok();
+    let gravity = match &given.gravity {
+        None => Some([0.0; 3].map(Signal::Constant)),
+        Some(signal) => keep(reader.signal(signal)),
+    };
+    let mut forces = Vec::new();
+    for (index, force) in file.forces.iter().enumerate() {
+        match reader.force(force, index, groups) {
+            Ok(force) => forces.push(force),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let drag = match &given.drag {
+        None => Drag::None,
+        Some(DragFile::Coefficient(value)) => Drag::Coefficient(value.0),
+        Some(DragFile::Stokes(stokes)) => Drag::Stokes { viscosity: stokes.viscosity.0 },
+    };
+    let flow = match given.flow.as_ref().map(|texts| reader.expressions(texts, &FLOW_VARIABLES)).transpose() {
+        Ok(flow) => flow,
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    let dimension = if file.dimension.0 == 2 { Dimension::Two } else { Dimension::Three };
+    let forcing = Forcing { gravity: gravity?, forces, drag, flow, dimension };
+    let built = if given.inertia.unwrap_or(true) {
+        Inertial::new(forcing).map(|environment| Box::new(environment) as Box<dyn Environment>)
+    } else {
+        Overdamped::new(forcing).map(|environment| Box::new(environment) as Box<dyn Environment>)
+    };
+    match built {
+        Ok(environment) if problems.len() == before => Some(environment),
+        Ok(_) => None,
+        Err(error) => {
+            problems.push(Problem::general(error.to_string()));
+            None
+        }
+    }
+}
+
+/// Turns vectors, tables and expressions of the file into signals.
+struct Reader {
+    dimension: usize,
+}
+
+impl Reader {
+    fn vector(&self, vector: &Vector) -> Result<glam::DVec3, Problem> {
+        vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
+    }
+
+    fn table(&self, file: &TableFile, kind: fn(Table) -> Signal) -> Result<Signal3, Problem> {
+        let span = file.values.first().map_or(0..0, |first| first.span.start..first.span.end);
+        let times: Vec<f64> = file.times.iter().map(|time| time.0).collect();
+        let values = file.values.iter().map(|value| self.vector(value)).collect::<Result<Vec<_>, _>>()?;
+        let component = |axis: usize| {
+            let column = values.iter().map(|value| value[axis]).collect();
+            Table::new(times.clone(), column).map(kind).map_err(|error| Problem::at(span.clone(), error.to_string()))
+        };
+        Ok([component(0)?, component(1)?, component(2)?])
+    }
+
+    fn signal(&self, file: &VectorSignal) -> Result<Signal3, Problem> {
+        match file {
+            VectorSignal::Constant(vector) => Ok(self.vector(vector)?.to_array().map(Signal::Constant)),
+            VectorSignal::Changing(ChangingVector::Steps(table)) => self.table(table, Signal::Steps),
+            VectorSignal::Changing(ChangingVector::Linear(table)) => self.table(table, Signal::Linear),
+            VectorSignal::Changing(ChangingVector::Expression(texts)) => {
+                Ok(self.expressions(texts, &["t"])?.map(Signal::Expression))
+            }
+        }
+    }
+
+    fn force(&self, file: &ForceFile, index: usize, groups: &[String]) -> Result<Force, Problem> {
+        let label = file.name.clone().unwrap_or_else(|| format!("force {index}"));
+        let (signal, per) = match (&file.force, &file.acceleration) {
+            (Some(force), None) => (force, Per::Force),
+            (None, Some(acceleration)) => (acceleration, Per::Acceleration),
+            _ => {
+                let problem = Problem::general(format!("`{label}` needs either `force` or `acceleration`"));
+                return Err(problem.help("write one of the two in its [[force]] table"));
+            }
+        };
+        let find = |name: &Name| {
+            let found = groups.iter().position(|group| *group == name.text).map(|index| index as u32);
+            found.ok_or_else(|| unknown("group", name, groups.iter().map(String::as_str)))
+        };
+        let groups = file.groups.as_ref().map(|names| names.iter().map(find).collect()).transpose()?;
+        let components = match signal {
+            VectorSignal::Changing(ChangingVector::Expression(texts)) => {
+                self.expressions(texts, &crate::environment::FORCE_VARIABLES)?.map(ForceComponent::Field)
+            }
+            other => self.signal(other)?.map(ForceComponent::Signal),
+        };
+        Ok(Force { label, groups, components, per })
+    }
+
+    /// Three expressions; in 2D the third may be left out.
+    fn expressions(&self, texts: &[Name], variables: &[&str]) -> Result<[Expression; 3], Problem> {
+        let parse = |text: &str, span: std::ops::Range<usize>| {
+            Expression::parse(text, variables).map_err(|ExpressionError { at, message, help }| {
+                // The text starts after its opening quote.
+                let problem = Problem::at(span.start + 1 + at.start..span.start + 1 + at.end, message);
+                Problem { help, ..problem }
+            })
+        };
+        let one = |index: usize| match texts.get(index) {
+            Some(name) => parse(&name.text, name.span.clone()),
+            None => parse("0", 0..0),
+        };
+        if texts.len() == 3 || (texts.len() == 2 && self.dimension == 2) {
+            return Ok([one(0)?, one(1)?, one(2)?]);
+        }
+        let span = texts.first().map_or(0..0, |first| first.span.clone());
+        Err(Problem::at(span, format!("{} expressions are needed, one a component", self.dimension)))
+    }
+}

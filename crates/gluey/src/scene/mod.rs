@@ -1,0 +1,99 @@
+//! Scene files: TOML in, a checked simulation out.
+//!
+//! A [`Scene`] is loaded whole or not at all: a [`SceneError`] tells every problem of the file with its line and column.
+
+mod build;
+mod diagnostics;
+mod file;
+mod shapes;
+mod sources;
+mod value;
+
+use std::path::Path;
+
+pub use diagnostics::{Problem, SceneError, suggestion};
+pub use file::SceneFile;
+
+use crate::simulation::Simulation;
+
+/// A kind of particles, as pictures and files name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub colour: [u8; 3],
+}
+
+/// What is written of a run, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Steps between frames.
+    pub frame_every: u64,
+    /// Steps between rows of the time series.
+    pub series_every: u64,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u64,
+    /// Frames as VTK XML.
+    pub vtk: bool,
+    /// Frames as extended XYZ.
+    pub xyz: bool,
+}
+
+/// A checked scene, ready to run.
+pub struct Scene {
+    /// The text it was made from.
+    pub text: String,
+    /// What it is called.
+    pub name: String,
+    /// A sentence on what it shows.
+    pub description: Option<String>,
+    /// 2 or 3.
+    pub dimension: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Simulated time at which the run ends.
+    pub until: f64,
+    /// Kinds of particles; a particle's group is an index into them.
+    pub groups: Vec<Group>,
+    /// What is written.
+    pub output: Output,
+    /// The simulation at t = 0.
+    pub simulation: Simulation,
+}
+
+impl Scene {
+    /// Loads the file at `path`.
+    pub fn load(path: &Path) -> Result<Self, SceneError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(cause) => Err(SceneError::new(path, "", vec![Problem::general(format!("cannot be read: {cause}"))])),
+        }
+    }
+
+    /// Makes a scene of a text. `path` is what messages call it; files it refers to are relative to its folder.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SceneError> {
+        let file: SceneFile = diagnostics::read(text).map_err(|problems| SceneError::new(path, text, problems))?;
+        let origin = build::Origin { text, path };
+        build::scene(&file, origin).map_err(|problems| SceneError::new(path, text, problems))
+    }
+
+    /// The number of steps of the run.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        steps_until(self.until, self.simulation.settings.dt)
+    }
+
+    /// The JSON schema of scene files, for editors.
+    #[must_use]
+    pub fn schema() -> String {
+        let schema = schemars::schema_for!(SceneFile);
+        serde_json::to_string_pretty(&schema).unwrap_or_default()
+    }
+}
+
+/// Steps of length dt that reach a time: whole numbers are not missed by rounding.
+#[must_use]
+pub fn steps_until(until: f64, dt: f64) -> u64 {
+    (until / dt - 1e-9).ceil().max(0.0) as u64
+}

@@ -1,0 +1,421 @@
+//! Shapes and motions of obstacles in a scene file.
+
+use std::path::Path;
+
+use glam::{DQuat, DVec3};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::diagnostics::Problem;
+use super::value::{Finite, Name, NotNegative, Positive, Vector};
+use crate::geometry::{BoxSide, Funnel, Motion, Plate, Section, Shape, Side, TriangleMesh, Wheel};
+
+/// The shape of an obstacle, where it is at t = 0.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeFile {
+    /// All that lies behind a plane.
+    HalfSpace(HalfSpaceFile),
+    /// A box, as container (`side = "inside"`) or solid (`"outside"`).
+    Box(BoxFile),
+    /// A sphere, as container or solid; in 2D a disc.
+    Sphere(SphereFile),
+    /// A cylinder, as container or solid; in 2D a disc.
+    Cylinder(CylinderFile),
+    /// A segment with thickness: a wall of a 2D scene, a rod in 3D.
+    Segment(SegmentFile),
+    /// A parallelogram with thickness (3D).
+    Plate(PlateFile),
+    /// A cone frustum, in 2D two plates.
+    Funnel(FunnelFile),
+    /// A hub with blades.
+    Wheel(WheelFile),
+    /// A triangle mesh from an STL file (3D).
+    Mesh(MeshFile),
+}
+
+/// On which side the particles are.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SideFile {
+    /// A container.
+    Inside,
+    /// A solid.
+    Outside,
+}
+
+impl From<SideFile> for Side {
+    fn from(side: SideFile) -> Self {
+        match side {
+            SideFile::Inside => Self::Inside,
+            SideFile::Outside => Self::Outside,
+        }
+    }
+}
+
+/// All that lies behind a plane.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HalfSpaceFile {
+    /// A point of the plane.
+    pub point: Vector,
+    /// Its normal, towards the particles.
+    pub normal: Vector,
+}
+
+/// A box.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxFile {
+    /// Least corner, before the turn.
+    pub lower: Vector,
+    /// Greatest corner, before the turn.
+    pub upper: Vector,
+    /// Where the particles are.
+    pub side: SideFile,
+    /// Sides of a container that are missing.
+    #[serde(default)]
+    pub open: Vec<BoxSideFile>,
+    /// Turn about the middle (rad), about `axis`.
+    #[serde(default)]
+    pub angle: Option<Finite>,
+    /// Axis of the turn (default z).
+    pub axis: Option<Vector>,
+}
+
+/// A side of a box.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "the names say all")]
+pub enum BoxSideFile {
+    LowerX,
+    UpperX,
+    LowerY,
+    UpperY,
+    LowerZ,
+    UpperZ,
+}
+
+/// A sphere.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SphereFile {
+    /// Its centre.
+    pub centre: Vector,
+    /// Its radius.
+    pub radius: Positive,
+    /// Where the particles are.
+    pub side: SideFile,
+}
+
+/// A cylinder.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CylinderFile {
+    /// Its middle.
+    pub centre: Vector,
+    /// Direction of its axis (default z).
+    pub axis: Option<Vector>,
+    /// Its radius.
+    pub radius: Positive,
+    /// Its length; infinite if left out.
+    pub length: Option<Positive>,
+    /// Where the particles are.
+    pub side: SideFile,
+    /// Whether a container has caps at its ends (default false).
+    #[serde(default)]
+    pub closed: bool,
+}
+
+/// A segment.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentFile {
+    /// One end.
+    pub from: Vector,
+    /// The other.
+    pub to: Vector,
+    /// Thickness (default 0).
+    pub thickness: Option<NotNegative>,
+}
+
+/// A parallelogram.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlateFile {
+    /// One corner.
+    pub corner: Vector,
+    /// The two edges from this corner.
+    pub edges: [Vector; 2],
+    /// Thickness (default 0).
+    pub thickness: Option<NotNegative>,
+}
+
+/// A funnel.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunnelFile {
+    /// Centre of the upper opening.
+    pub top: Vector,
+    /// Centre of the lower opening.
+    pub bottom: Vector,
+    /// Radius of the upper opening.
+    pub top_radius: NotNegative,
+    /// Radius of the lower opening.
+    pub bottom_radius: NotNegative,
+    /// Thickness of the wall (default 0).
+    pub thickness: Option<NotNegative>,
+}
+
+/// A wheel.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WheelFile {
+    /// Its middle.
+    pub centre: Vector,
+    /// Direction of the axle (default z).
+    pub axis: Option<Vector>,
+    /// Radius of the hub.
+    pub hub_radius: Positive,
+    /// Where the blades end.
+    pub radius: Positive,
+    /// Number of blades.
+    pub blades: u32,
+    /// Length along the axle; infinite if left out.
+    pub width: Option<Positive>,
+    /// Thickness of a blade (default 0).
+    pub thickness: Option<NotNegative>,
+    /// Angle of the first blade (rad, default 0).
+    pub angle: Option<Finite>,
+}
+
+/// A mesh.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeshFile {
+    /// The STL file, relative to the scene file.
+    pub path: Name,
+    /// Factor on its lengths (default 1).
+    pub scale: Option<Positive>,
+    /// Shift after scaling (default none).
+    pub offset: Option<Vector>,
+}
+
+/// How an obstacle moves.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MotionFile {
+    /// Constant velocity.
+    Translation(TranslationFile),
+    /// Constant turn about an axis.
+    Rotation(RotationFile),
+    /// Back and forth: amplitude·(sin(2πft + phase) − sin(phase)).
+    Oscillation(OscillationFile),
+    /// Positions and angles at times, linear between.
+    Table(MotionTableFile),
+}
+
+/// Constant velocity.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TranslationFile {
+    /// Velocity.
+    pub velocity: Vector,
+    /// Time at which it starts (default 0).
+    pub from: Option<Finite>,
+    /// Time at which it ends (default never).
+    pub until: Option<Finite>,
+}
+
+/// Constant turn.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotationFile {
+    /// A point of the axis.
+    pub centre: Vector,
+    /// Direction of the axis (default z).
+    pub axis: Option<Vector>,
+    /// Angular velocity (rad per time).
+    pub rate: Finite,
+    /// Time at which it starts (default 0).
+    pub from: Option<Finite>,
+    /// Time at which it ends (default never).
+    pub until: Option<Finite>,
+}
+
+/// Back and forth.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OscillationFile {
+    /// Amplitude.
+    pub amplitude: Vector,
+    /// Cycles per time.
+    pub frequency: NotNegative,
+    /// Phase (rad, default 0).
+    pub phase: Option<Finite>,
+}
+
+/// Positions and angles at times.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MotionTableFile {
+    /// Increasing times.
+    pub times: Vec<Finite>,
+    /// Shift at each time (default none).
+    pub offsets: Option<Vec<Vector>>,
+    /// Angle at each time (rad, default none).
+    pub angles: Option<Vec<Finite>>,
+    /// A point of the axis of the turn (default the origin).
+    pub centre: Option<Vector>,
+    /// Direction of this axis (default z).
+    pub axis: Option<Vector>,
+}
+
+/// What turning file values into geometry needs to know.
+#[derive(Clone, Copy)]
+pub(super) struct Workshop<'a> {
+    pub dimension: usize,
+    /// Folder of the scene file.
+    pub folder: &'a Path,
+}
+
+impl Workshop<'_> {
+    fn point(self, vector: &Vector) -> Result<DVec3, Problem> {
+        vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
+    }
+
+    fn point_or(self, vector: Option<&Vector>, default: DVec3) -> Result<DVec3, Problem> {
+        vector.map_or(Ok(default), |vector| self.point(vector))
+    }
+
+    pub(super) fn shape(self, file: &ShapeFile) -> Result<Shape, Problem> {
+        let (shape, span) = match file {
+            ShapeFile::HalfSpace(f) => {
+                (Shape::HalfSpace { point: self.point(&f.point)?, normal: self.point(&f.normal)? }, &f.normal.span)
+            }
+            ShapeFile::Box(f) => (self.box_shape(f)?, &f.upper.span),
+            ShapeFile::Sphere(f) => {
+                let centre = self.point(&f.centre)?;
+                (Shape::Sphere { centre, radius: f.radius.0, side: f.side.into() }, &f.centre.span)
+            }
+            ShapeFile::Cylinder(f) => {
+                let shape = Shape::Cylinder {
+                    centre: self.point(&f.centre)?,
+                    axis: axis(f.axis.as_ref()),
+                    radius: f.radius.0,
+                    length: f.length.map_or(f64::INFINITY, |length| length.0),
+                    side: f.side.into(),
+                    closed: f.closed,
+                };
+                (shape, &f.centre.span)
+            }
+            ShapeFile::Segment(f) => {
+                let thickness = f.thickness.map_or(0.0, |t| t.0);
+                (Shape::Plate(Plate::segment(self.point(&f.from)?, self.point(&f.to)?, thickness)), &f.from.span)
+            }
+            ShapeFile::Plate(f) => {
+                let edges = [self.point(&f.edges[0])?, self.point(&f.edges[1])?];
+                let thickness = f.thickness.map_or(0.0, |t| t.0);
+                (Shape::Plate(Plate { corner: self.point(&f.corner)?, edges, thickness }), &f.corner.span)
+            }
+            ShapeFile::Funnel(f) => {
+                let funnel = Funnel {
+                    top: self.point(&f.top)?,
+                    bottom: self.point(&f.bottom)?,
+                    top_radius: f.top_radius.0,
+                    bottom_radius: f.bottom_radius.0,
+                    thickness: f.thickness.map_or(0.0, |t| t.0),
+                    section: if self.dimension == 2 { Section::Flat } else { Section::Round },
+                };
+                (Shape::Funnel(funnel), &f.top.span)
+            }
+            ShapeFile::Wheel(f) => {
+                let wheel = Wheel {
+                    centre: self.point(&f.centre)?,
+                    axis: axis(f.axis.as_ref()),
+                    hub_radius: f.hub_radius.0,
+                    outer_radius: f.radius.0,
+                    width: f.width.map_or(f64::INFINITY, |width| width.0),
+                    blades: f.blades,
+                    thickness: f.thickness.map_or(0.0, |t| t.0),
+                    phase: f.angle.map_or(0.0, |angle| angle.0),
+                };
+                (Shape::Wheel(wheel), &f.centre.span)
+            }
+            ShapeFile::Mesh(f) => (self.mesh(f)?, &f.path.span),
+        };
+        shape.check(self.dimension).map_err(|error| Problem::at(span.clone(), error.to_string()))?;
+        Ok(shape)
+    }
+
+    fn box_shape(self, f: &BoxFile) -> Result<Shape, Problem> {
+        let (lower, upper) = (self.point(&f.lower)?, self.point(&f.upper)?);
+        let mut half = 0.5 * (upper - lower);
+        if self.dimension == 2 {
+            half.z = f64::INFINITY;
+        }
+        if half.min_element() <= 0.0 {
+            let problem = Problem::at(f.upper.span.clone(), "this box is empty");
+            return Err(problem.help("each component of `upper` must exceed that of `lower`"));
+        }
+        let angle = f.angle.map_or(0.0, |angle| angle.0);
+        Ok(Shape::Box {
+            centre: lower.midpoint(upper),
+            half,
+            orientation: DQuat::from_axis_angle(axis(f.axis.as_ref()).normalize_or(DVec3::Z), angle),
+            side: f.side.into(),
+            open: f.open.iter().map(|side| BoxSide::ALL[*side as usize]).collect(),
+        })
+    }
+
+    fn mesh(self, f: &MeshFile) -> Result<Shape, Problem> {
+        let offset = self.point_or(f.offset.as_ref(), DVec3::ZERO)?;
+        let path = self.folder.join(&f.path.text);
+        let mesh = TriangleMesh::from_stl(&path).map_err(|e| Problem::at(f.path.span.clone(), e.to_string()))?;
+        Ok(Shape::Mesh(mesh.transformed(f.scale.map_or(1.0, |scale| scale.0), offset)))
+    }
+
+    pub(super) fn motion(self, file: &MotionFile) -> Result<Motion, Problem> {
+        let time = |at: Option<Finite>, default: f64| at.map_or(default, |time| time.0);
+        let (motion, span) = match file {
+            MotionFile::Translation(f) => {
+                let (from, until) = (time(f.from, 0.0), time(f.until, f64::INFINITY));
+                (Motion::Translation { velocity: self.point(&f.velocity)?, from, until }, f.velocity.span.clone())
+            }
+            MotionFile::Rotation(f) => {
+                let motion = Motion::Rotation {
+                    centre: self.point(&f.centre)?,
+                    axis: axis(f.axis.as_ref()),
+                    rate: f.rate.0,
+                    from: time(f.from, 0.0),
+                    until: time(f.until, f64::INFINITY),
+                };
+                (motion, f.axis.as_ref().unwrap_or(&f.centre).span.clone())
+            }
+            MotionFile::Oscillation(f) => {
+                let (frequency, phase) = (f.frequency.0, time(f.phase, 0.0));
+                (Motion::Oscillation { amplitude: self.point(&f.amplitude)?, frequency, phase }, f.amplitude.span.clone())
+            }
+            MotionFile::Table(f) => {
+                let times: Vec<f64> = f.times.iter().map(|time| time.0).collect();
+                let offsets = f.offsets.as_ref().map(|list| list.iter().map(|v| self.point(v)).collect());
+                let angles = f.angles.as_ref().map(|list| list.iter().map(|angle| angle.0).collect());
+                let span = f.offsets.as_ref().and_then(|list| list.first()).or(f.centre.as_ref()).map(|v| v.span.clone());
+                let motion = Motion::Table {
+                    offsets: offsets.transpose()?.unwrap_or_else(|| vec![DVec3::ZERO; times.len()]),
+                    angles: angles.unwrap_or_else(|| vec![0.0; times.len()]),
+                    times,
+                    centre: self.point_or(f.centre.as_ref(), DVec3::ZERO)?,
+                    axis: axis(f.axis.as_ref()),
+                };
+                (motion, span.unwrap_or(0..0))
+            }
+        };
+        motion.check(self.dimension).map_err(|error| Problem::at(span, error.to_string()))?;
+        Ok(motion)
+    }
+}
+
+fn axis(axis: Option<&Vector>) -> DVec3 {
+    axis.map_or(DVec3::Z, Vector::as_direction)
+}

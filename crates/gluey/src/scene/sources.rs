@@ -1,0 +1,397 @@
+//! Where particles come from: lists, CSV files, lattices, random fills.
+
+use std::f64::consts::PI;
+use std::ops::Range;
+use std::path::Path;
+
+use glam::DVec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::diagnostics::{Problem, suggestion};
+use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
+use super::value::{Name, Radii, Vector};
+use crate::geometry::{Obstacle, Particles, Placed};
+
+/// Random places tried for a particle before a fill gives up.
+const TRIES: usize = 20_000;
+/// Streams of random numbers must not depend on how many other sources a scene has.
+const STREAM: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// What placing particles needs to know.
+pub(super) struct Nursery<'a> {
+    pub dimension: usize,
+    pub seed: u64,
+    /// Folder of the scene file.
+    pub folder: &'a Path,
+    /// Names of the groups; a particle's group is an index into them.
+    pub groups: &'a [String],
+    pub obstacles: &'a [Obstacle],
+}
+
+/// A particle being placed.
+#[derive(Clone, Copy)]
+struct Seedling {
+    position: DVec3,
+    radius: f64,
+    mass: Option<f64>,
+    velocity: Option<DVec3>,
+    group: Option<u32>,
+}
+
+impl Seedling {
+    fn new(position: DVec3, radius: f64) -> Self {
+        Self { position, radius, mass: None, velocity: None, group: None }
+    }
+}
+
+impl Nursery<'_> {
+    /// The particles of all sources, in the order of the file.
+    pub(super) fn grow(&self, sources: &[ParticlesFile], problems: &mut Vec<Problem>) -> Particles {
+        let mut particles = Particles::default();
+        for (index, source) in sources.iter().enumerate() {
+            match self.one(source, index, &particles) {
+                Ok(seedlings) => self.settle(source, &seedlings, &mut particles, problems),
+                Err(found) => problems.extend(found),
+            }
+        }
+        particles
+    }
+
+    fn one(&self, source: &ParticlesFile, index: usize, placed: &Particles) -> Result<Vec<Seedling>, Vec<Problem>> {
+        let mut random = Pcg64Mcg::seed_from_u64(self.seed ^ STREAM.wrapping_mul(index as u64 + 1));
+        match &source.source {
+            SourceFile::List(list) => {
+                let one = |particle: &super::file::ParticleFile| {
+                    Ok(Seedling {
+                        position: self.vector(&particle.position)?,
+                        radius: particle.radius.0,
+                        mass: particle.mass.map(|mass| mass.0),
+                        velocity: particle.velocity.as_ref().map(|v| self.vector(v)).transpose()?,
+                        group: None,
+                    })
+                };
+                list.iter().map(one).collect::<Result<_, Problem>>().map_err(|problem| vec![problem])
+            }
+            SourceFile::Csv(file) => self.csv(&file.path),
+            SourceFile::Lattice(lattice) => self.lattice(lattice, &mut random).map_err(|problem| vec![problem]),
+            SourceFile::Fill(fill) => self.fill(fill, placed, &mut random).map_err(|problem| vec![problem]),
+        }
+    }
+
+    /// Gives seedlings their mass, velocity and group.
+    fn settle(&self, source: &ParticlesFile, seedlings: &[Seedling], to: &mut Particles, problems: &mut Vec<Problem>) {
+        let group = source.group.as_ref().and_then(|name| match self.group(&name.text) {
+            Ok(group) => Some(group),
+            Err(message) => {
+                problems.push(Problem::at(name.span.clone(), message));
+                None
+            }
+        });
+        let velocity = match source.velocity.as_ref().map(|v| self.vector(v)).transpose() {
+            Ok(velocity) => velocity.unwrap_or_default(),
+            Err(problem) => return problems.push(problem),
+        };
+        let place = source.group.as_ref().map_or_else(|| None, |name| Some(name.span.clone()));
+        for seedling in seedlings {
+            let own = seedling.mass.or_else(|| source.mass.map(|mass| mass.0));
+            let Some(mass) = own.or_else(|| source.density.map(|d| d.0 * self.volume(seedling.radius))) else {
+                let problem = Problem { span: place, message: "these particles have no mass".to_owned(), help: None };
+                return problems.push(problem.help("give `mass` or `density` beside their `source`"));
+            };
+            to.push(seedling.position, seedling.radius, mass);
+            let last = to.len() - 1;
+            to.velocity[last] = seedling.velocity.unwrap_or(velocity);
+            to.group[last] = seedling.group.or(group).unwrap_or(0);
+        }
+    }
+
+    /// Of a sphere, in 2D of a disc of unit thickness.
+    fn volume(&self, radius: f64) -> f64 {
+        if self.dimension == 2 { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) }
+    }
+
+    fn vector(&self, vector: &Vector) -> Result<DVec3, Problem> {
+        vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
+    }
+
+    fn group(&self, name: &str) -> Result<u32, String> {
+        self.groups.iter().position(|known| known == name).map(|index| index as u32).ok_or_else(|| {
+            let hint = suggestion(name, self.groups.iter().map(String::as_str));
+            let hint = hint.map_or_else(|| "declare it as a [[group]]".to_owned(), |n| format!("did you mean `{n}`?"));
+            format!("there is no group `{name}`: {hint}")
+        })
+    }
+
+    fn csv(&self, path: &Name) -> Result<Vec<Seedling>, Vec<Problem>> {
+        let full = self.folder.join(&path.text);
+        let at = |message: String| vec![Problem::at(path.span.clone(), message)];
+        let shown = full.display().to_string();
+        let file = std::fs::File::open(&full).map_err(|cause| at(format!("cannot open {shown}: {cause}")))?;
+        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(file);
+        let header = reader.headers().map_err(|cause| at(format!("{shown}: {cause}")))?.clone();
+        let known = ["x", "y", "z", "r", "m", "vx", "vy", "vz", "group"];
+        if let Some(unknown) = header.iter().find(|name| !known.contains(name)) {
+            return Err(at(format!("{shown}: unknown column `{unknown}`; known are {}", known.join(","))));
+        }
+        let column = |name: &str| header.iter().position(|other| other == name);
+        let required: &[&str] = if self.dimension == 2 { &["x", "y", "r"] } else { &["x", "y", "z", "r"] };
+        if let Some(missing) = required.iter().find(|name| column(name).is_none()) {
+            return Err(at(format!("{shown}: column `{missing}` is missing; the header is x,y,z,r[,m,vx,vy,vz,group]")));
+        }
+        let mut seedlings = Vec::new();
+        let mut problems = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|cause| at(format!("{shown}: {cause}")))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            match self.csv_particle(&record, &column) {
+                Ok(seedling) => seedlings.push(seedling),
+                Err(message) => problems.extend(at(format!("{shown}, line {line}: {message}"))),
+            }
+            if problems.len() >= 10 {
+                break;
+            }
+        }
+        if problems.is_empty() { Ok(seedlings) } else { Err(problems) }
+    }
+
+    fn csv_particle(
+        &self,
+        record: &csv::StringRecord,
+        column: &impl Fn(&str) -> Option<usize>,
+    ) -> Result<Seedling, String> {
+        let number = |name: &str| match column(name).and_then(|index| record.get(index)).filter(|text| !text.is_empty()) {
+            None => Ok(None),
+            Some(text) => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(Some(value)),
+                _ => Err(format!("{name} is `{text}`, which is no finite number")),
+            },
+        };
+        let required = |name: &str| number(name)?.ok_or_else(|| format!("{name} is empty"));
+        let depth = number("z")?.unwrap_or(0.0);
+        if self.dimension == 2 && depth != 0.0 {
+            return Err(format!("z is {depth}, but a 2D scene has z = 0"));
+        }
+        let mut seedling = Seedling::new(DVec3::new(required("x")?, required("y")?, depth), required("r")?);
+        if seedling.radius <= 0.0 {
+            return Err(format!("r is {}; it must be positive", seedling.radius));
+        }
+        seedling.mass = number("m")?;
+        if let Some(mass) = seedling.mass.filter(|mass| *mass <= 0.0) {
+            return Err(format!("m is {mass}; it must be positive"));
+        }
+        if let (Some(vx), Some(vy)) = (number("vx")?, number("vy")?) {
+            seedling.velocity = Some(DVec3::new(vx, vy, number("vz")?.unwrap_or(0.0)));
+        }
+        if let Some(name) = column("group").and_then(|index| record.get(index)).filter(|name| !name.is_empty()) {
+            seedling.group = Some(self.group(name)?);
+        }
+        Ok(seedling)
+    }
+
+    fn lattice(&self, lattice: &LatticeFile, random: &mut Pcg64Mcg) -> Result<Vec<Seedling>, Problem> {
+        let (lower, upper) = (self.vector(&lattice.lower)?, self.vector(&lattice.upper)?);
+        let (spacing, radii) = (lattice.spacing.0, lattice.radius);
+        let place = lattice.lower.span.clone();
+        if 2.0 * radii.greatest > spacing * (1.0 + 1e-12) {
+            let message = format!("spheres of radius {} overlap at a spacing of {spacing}", radii.greatest);
+            return Err(Problem::at(place, message).help("make `spacing` at least twice the greatest radius"));
+        }
+        let hexagonal = lattice.arrangement == Arrangement::Hexagonal;
+        if hexagonal && self.dimension == 3 {
+            return Err(Problem::at(place, "a hexagonal lattice is for 2D scenes").help("use arrangement = \"square\""));
+        }
+        let steps = DVec3::new(spacing, if hexagonal { spacing * 0.75_f64.sqrt() } else { spacing }, spacing);
+        // Sites whose particles lie whole in the box; a hair of room for rounding.
+        let room = upper - lower - DVec3::splat(2.0 * radii.greatest);
+        let sites = |axis: usize| {
+            if axis == 2 && self.dimension == 2 { 1 } else { (room[axis] / steps[axis] + 1e-9).floor() as i64 + 1 }
+        };
+        let counts = [sites(0), sites(1), sites(2)];
+        if counts.iter().any(|count| *count < 1) {
+            return Err(Problem::at(place, "no particle of this radius fits between `lower` and `upper`"));
+        }
+        let freedom = 0.5 * (spacing - 2.0 * radii.greatest) * lattice.jitter.map_or(0.0, |jitter| jitter.0);
+        let first = lower + DVec3::splat(radii.greatest) * self.directions();
+        let mut seedlings = Vec::new();
+        // Layer by layer upwards: y is up in 2D, z in 3D.
+        let (layers, rows) = if self.dimension == 2 { (counts[1], 1) } else { (counts[2], counts[1]) };
+        for layer in 0..layers {
+            let shifted = hexagonal && layer % 2 == 1;
+            for row in 0..rows {
+                for column in 0..counts[0] - i64::from(shifted && 0.5 * spacing > room.x % spacing) {
+                    let (y, z) = if self.dimension == 2 { (layer, 0) } else { (row, layer) };
+                    let site = DVec3::new(column as f64 + if shifted { 0.5 } else { 0.0 }, y as f64, z as f64);
+                    let shake = DVec3::from_array([0; 3].map(|_| freedom * (2.0 * random.random::<f64>() - 1.0)));
+                    seedlings.push(Seedling::new(first + site * steps + shake * self.directions(), draw(radii, random)));
+                }
+            }
+        }
+        match lattice.count {
+            Some(count) if count > seedlings.len() => {
+                let message = format!("{count} particles are asked for, but the lattice has {} sites", seedlings.len());
+                Err(Problem::at(place, message).help("enlarge the box or reduce `spacing`"))
+            }
+            Some(count) => {
+                seedlings.truncate(count);
+                Ok(seedlings)
+            }
+            None => Ok(seedlings),
+        }
+    }
+
+    /// 1 in the directions that exist, 0 in the others.
+    fn directions(&self) -> DVec3 {
+        if self.dimension == 2 { DVec3::new(1.0, 1.0, 0.0) } else { DVec3::ONE }
+    }
+
+    /// Random sequential addition, the largest first, clear of all that is there already.
+    fn fill(&self, fill: &FillFile, placed: &Particles, random: &mut Pcg64Mcg) -> Result<Vec<Seedling>, Problem> {
+        let region = Region::new(&fill.region, self)?;
+        let obstacles: Vec<Placed> = self.obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
+        let gap = fill.gap.map_or(0.0, |gap| gap.0);
+        let radii: Vec<f64> = (0..fill.count).map(|_| draw(fill.radius, random)).collect();
+        let mut order: Vec<usize> = (0..fill.count).collect();
+        order.sort_by(|&a, &b| radii[b].total_cmp(&radii[a]).then(a.cmp(&b)));
+        let mut crowd = Crowd::new(placed, fill.radius.greatest, gap);
+        let mut seedlings = vec![Seedling::new(DVec3::ZERO, 0.0); fill.count];
+        for (done, &index) in order.iter().enumerate() {
+            let radius = radii[index];
+            let free = |centre: &DVec3| {
+                crowd.has_room(*centre, radius)
+                    && obstacles.iter().all(|obstacle| {
+                        let mut clear = true;
+                        if obstacle.may_reach(*centre, radius + gap) {
+                            obstacle.touches(*centre, radius, gap, &mut |touch| clear &= touch.gap >= gap);
+                        }
+                        clear
+                    })
+            };
+            let found = (0..TRIES).filter_map(|_| region.sample(radius, random)).find(free);
+            let Some(centre) = found else {
+                let share: f64 = radii.iter().map(|r| self.volume(*r)).sum::<f64>() / region.volume;
+                let reachable = if self.dimension == 2 { "0.5" } else { "0.35" };
+                let message = format!(
+                    "the fill found room for {done} of {} particles; all of them would take {:.0} % of the region",
+                    fill.count,
+                    100.0 * share
+                );
+                return Err(Problem::at(region.span, message).help(format!(
+                    "random placing reaches a solid fraction of about {reachable}: use fewer or smaller particles, a \
+                     larger region, or a lattice"
+                )));
+            };
+            crowd.add(centre, radius);
+            seedlings[index] = Seedling::new(centre, radius);
+        }
+        Ok(seedlings)
+    }
+}
+
+fn draw(radii: Radii, random: &mut Pcg64Mcg) -> f64 {
+    radii.least + (radii.greatest - radii.least) * random.random::<f64>()
+}
+
+/// A region with what sampling it needs.
+struct Region {
+    kind: Kind,
+    volume: f64,
+    span: Range<usize>,
+}
+
+enum Kind {
+    Box { lower: DVec3, upper: DVec3, flat: bool },
+    Ball { centre: DVec3, radius: f64, flat: bool },
+    Tube { from: DVec3, to: DVec3, radius: f64 },
+}
+
+impl Region {
+    fn new(file: &RegionFile, nursery: &Nursery) -> Result<Self, Problem> {
+        let flat = nursery.dimension == 2;
+        match file {
+            RegionFile::Box(corners) => {
+                let (lower, upper) = (nursery.vector(&corners.lower)?, nursery.vector(&corners.upper)?);
+                let size = upper - lower;
+                if size.x <= 0.0 || size.y <= 0.0 || (!flat && size.z <= 0.0) {
+                    let problem = Problem::at(corners.upper.span.clone(), "this box is empty");
+                    return Err(problem.help("each component of `upper` must exceed that of `lower`"));
+                }
+                let volume = size.x * size.y * if flat { 1.0 } else { size.z };
+                Ok(Self { kind: Kind::Box { lower, upper, flat }, volume, span: corners.lower.span.clone() })
+            }
+            RegionFile::Sphere(ball) => {
+                let (centre, radius) = (nursery.vector(&ball.centre)?, ball.radius.0);
+                let kind = Kind::Ball { centre, radius, flat };
+                Ok(Self { kind, volume: nursery.volume(radius), span: ball.centre.span.clone() })
+            }
+            RegionFile::Cylinder(tube) if flat => {
+                Err(Problem::at(tube.from.span.clone(), "a cylinder is a region of 3D scenes").help("use a box or sphere"))
+            }
+            RegionFile::Cylinder(tube) => {
+                let (from, to, radius) = (nursery.vector(&tube.from)?, nursery.vector(&tube.to)?, tube.radius.0);
+                if from == to {
+                    return Err(Problem::at(tube.to.span.clone(), "this cylinder is empty: both ends are the same"));
+                }
+                let volume = PI * radius * radius * from.distance(to);
+                Ok(Self { kind: Kind::Tube { from, to, radius }, volume, span: tube.from.span.clone() })
+            }
+        }
+    }
+
+    /// A random centre for a particle that lies whole in the region; none if the draw missed it.
+    fn sample(&self, radius: f64, random: &mut Pcg64Mcg) -> Option<DVec3> {
+        let mut unit = || DVec3::from_array([0; 3].map(|_| random.random::<f64>()));
+        match self.kind {
+            Kind::Box { lower, upper, flat } => {
+                let margin = DVec3::new(radius, radius, if flat { 0.0 } else { radius });
+                let room = upper - lower - 2.0 * margin;
+                (room.min_element() >= 0.0).then(|| lower + margin + room * unit())
+            }
+            Kind::Ball { centre, radius: whole, flat } => {
+                let offset = (2.0 * unit() - DVec3::ONE) * DVec3::new(1.0, 1.0, if flat { 0.0 } else { 1.0 });
+                (whole >= radius && offset.length() <= 1.0).then(|| centre + offset * (whole - radius))
+            }
+            Kind::Tube { from, to, radius: whole } => {
+                let axis = (to - from).normalize();
+                let (side, other) = axis.any_orthonormal_pair();
+                let [u, v, w] = unit().to_array().map(|u| 2.0 * u - 1.0);
+                let (room, length) = (whole - radius, 0.5 * from.distance(to) - radius);
+                (room >= 0.0 && length >= 0.0 && u * u + v * v <= 1.0)
+                    .then(|| from.midpoint(to) + (side * u + other * v) * room + axis * (w * length))
+            }
+        }
+    }
+}
+
+/// Particles already placed, in buckets, for the question whether another has room.
+struct Crowd {
+    side: f64,
+    gap: f64,
+    buckets: std::collections::HashMap<[i64; 3], Vec<(DVec3, f64)>>,
+}
+
+impl Crowd {
+    fn new(placed: &Particles, greatest: f64, gap: f64) -> Self {
+        let greatest = placed.radius.iter().copied().fold(greatest, f64::max);
+        let mut crowd = Self { side: 2.0 * greatest + gap, gap, buckets: std::collections::HashMap::new() };
+        for (centre, radius) in placed.position.iter().zip(&placed.radius) {
+            crowd.add(*centre, *radius);
+        }
+        crowd
+    }
+
+    fn cube(&self, x: DVec3) -> [i64; 3] {
+        x.to_array().map(|c| (c / self.side).floor() as i64)
+    }
+
+    fn add(&mut self, centre: DVec3, radius: f64) {
+        self.buckets.entry(self.cube(centre)).or_default().push((centre, radius));
+    }
+
+    fn has_room(&self, centre: DVec3, radius: f64) -> bool {
+        let home = self.cube(centre);
+        let near = (0..27).map(|k| [home[0] + k / 9 - 1, home[1] + k / 3 % 3 - 1, home[2] + k % 3 - 1]);
+        let mut others = near.filter_map(|cube| self.buckets.get(&cube)).flatten();
+        others.all(|(other, r)| centre.distance(*other) >= radius + r + self.gap)
+    }
+}

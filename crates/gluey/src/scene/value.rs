@@ -1,0 +1,244 @@
+//! Checked values of a scene file: each is parsed once, and its error points at the value.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use glam::DVec3;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use toml::Spanned;
+
+/// Reads a number and says what is wrong with it.
+fn number<'de, D: Deserializer<'de>>(from: D, allowed: fn(f64) -> bool, right: &str) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    if allowed(value) { Ok(value) } else { Err(D::Error::custom(format!("{value} is not allowed here: {right}"))) }
+}
+
+macro_rules! checked_number {
+    ($(#[$doc:meta])* $name:ident, $allowed:expr, $right:literal, $schema:tt) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub f64);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                number(from, $allowed, $right).map(Self)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+checked_number! {
+    /// A number > 0.
+    Positive, |v| v.is_finite() && v > 0.0, "it must be positive and finite", { "type": "number", "exclusiveMinimum": 0 }
+}
+checked_number! {
+    /// A number ≥ 0.
+    NotNegative, |v| v.is_finite() && v >= 0.0, "it must be finite and not negative", { "type": "number", "minimum": 0 }
+}
+checked_number! {
+    /// Any number but NaN and the infinities.
+    Finite, f64::is_finite, "it must be finite", { "type": "number" }
+}
+checked_number! {
+    /// A roughness threshold γ_min, −inf included.
+    GammaMin, |v| v <= 0.0, "gamma_min must be at most 0 (0 is dry, -inf is smooth)", { "type": "number", "maximum": 0 }
+}
+checked_number! {
+    /// A share between 0 and 1.
+    Share, |v| (0.0..=1.0).contains(&v), "it must be between 0 and 1", { "type": "number", "minimum": 0, "maximum": 1 }
+}
+
+/// Two or three finite numbers, and where they stand in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector {
+    values: Vec<f64>,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+}
+
+impl<'de> Deserialize<'de> for Vector {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let values = Spanned::<Vec<f64>>::deserialize(from)?;
+        let span = values.span();
+        let values = values.into_inner();
+        if !(2..=3).contains(&values.len()) {
+            return Err(D::Error::custom(format!("a vector has two or three numbers, this one has {}", values.len())));
+        }
+        if let Some(bad) = values.iter().find(|v| !v.is_finite()) {
+            return Err(D::Error::custom(format!("{bad} is not allowed here: all components must be finite")));
+        }
+        Ok(Self { values, span })
+    }
+}
+
+impl JsonSchema for Vector {
+    fn schema_name() -> Cow<'static, str> {
+        "Vector".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 3 })
+    }
+}
+
+impl Vector {
+    /// As a vector of the scene's dimension, or what is wrong with it.
+    pub fn in_dimension(&self, dimension: usize) -> Result<DVec3, String> {
+        match (dimension, self.values.as_slice()) {
+            (2, &[x, y]) => Ok(DVec3::new(x, y, 0.0)),
+            (2, &[_, _, z]) if z != 0.0 => Err(format!("in a 2D scene z must be 0 or left out, here it is {z}")),
+            (_, &[x, y, z]) => Ok(DVec3::new(x, y, z)),
+            _ => Err("a 3D scene needs three components".to_owned()),
+        }
+    }
+
+    /// As a direction: three components, or two with z = 0.
+    #[must_use]
+    pub fn as_direction(&self) -> DVec3 {
+        DVec3::new(self.values[0], self.values[1], self.values.get(2).copied().unwrap_or(0.0))
+    }
+}
+
+/// One radius for all, or the least and the greatest of a uniform distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Radii {
+    /// Least radius.
+    pub least: f64,
+    /// Greatest radius.
+    pub greatest: f64,
+}
+
+impl<'de> Deserialize<'de> for Radii {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OneOrTwo;
+        impl<'de> serde::de::Visitor<'de> for OneOrTwo {
+            type Value = Vec<f64>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a radius, or [least, greatest]")
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Vec<f64>, E> {
+                Ok(vec![value])
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<f64>, E> {
+                Ok(vec![value as f64])
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<f64>, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = seq.next_element()? {
+                    values.push(value);
+                }
+                Ok(values)
+            }
+        }
+        let values = from.deserialize_any(OneOrTwo)?;
+        let radii = match *values.as_slice() {
+            [one] => Self { least: one, greatest: one },
+            [least, greatest] => Self { least, greatest },
+            _ => return Err(D::Error::custom("give one radius, or [least, greatest]")),
+        };
+        if !(radii.least > 0.0 && radii.greatest.is_finite()) {
+            return Err(D::Error::custom(format!("a radius of {} is not allowed: it must be positive", radii.least)));
+        }
+        if radii.least > radii.greatest {
+            return Err(D::Error::custom("the least radius comes first: [least, greatest]"));
+        }
+        Ok(radii)
+    }
+}
+
+impl JsonSchema for Radii {
+    fn schema_name() -> Cow<'static, str> {
+        "Radii".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "number", "exclusiveMinimum": 0 },
+            { "type": "array", "items": { "type": "number", "exclusiveMinimum": 0 }, "minItems": 2, "maxItems": 2 }
+        ] })
+    }
+}
+
+/// A colour, `#rrggbb` or one of a few names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour(pub [u8; 3]);
+
+/// Names that may stand for a colour.
+const NAMED: [(&str, [u8; 3]); 10] = [
+    ("black", [26, 26, 26]),
+    ("white", [245, 245, 245]),
+    ("grey", [140, 140, 140]),
+    ("red", [200, 55, 45]),
+    ("orange", [230, 140, 40]),
+    ("yellow", [235, 200, 70]),
+    ("green", [70, 150, 80]),
+    ("blue", [60, 110, 180]),
+    ("purple", [130, 85, 160]),
+    ("brown", [135, 95, 60]),
+];
+
+impl<'de> Deserialize<'de> for Colour {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        if let Some((_, colour)) = NAMED.iter().find(|(name, _)| *name == text) {
+            return Ok(Self(*colour));
+        }
+        let hex = text.strip_prefix('#').filter(|hex| hex.len() == 6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        hex.map(|rgb| Self([(rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8])).ok_or_else(|| {
+            let names: Vec<&str> = NAMED.iter().map(|(name, _)| *name).collect();
+            D::Error::custom(format!("`{text}` is no colour: write \"#rrggbb\" or one of {}", names.join(", ")))
+        })
+    }
+}
+
+impl JsonSchema for Colour {
+    fn schema_name() -> Cow<'static, str> {
+        "Colour".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "#rrggbb or a name such as black, white, red, blue" })
+    }
+}
+
+/// A name and where it stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The text.
+    pub text: String,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = Spanned::<String>::deserialize(from)?;
+        let span = name.span();
+        Ok(Self { text: name.into_inner(), span })
+    }
+}
+
+impl JsonSchema for Name {
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}

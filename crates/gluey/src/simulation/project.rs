@@ -1,0 +1,379 @@
+//! Steps 2 and 3: the velocity is projected on what the pairs that could meet admit, and the impulses become glue.
+//!
+//! The list of pairs is built for a guess of how far each particle moves and *checked* on the result: where a particle
+//! moves further than its guess, the guess is widened and the projection repeated. So no pair outside the list could
+//! have met, and there is no cut-off to tune.
+
+use glam::DVec3;
+
+use super::candidates::{Candidates, SECOND_PLANE, Search, gap_of};
+use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
+use crate::adhesion::{Adhesion, Scheme, Step};
+use crate::contact::{Contact, Pair, Partner};
+use crate::environment::{Prediction, Span};
+use crate::geometry::{Obstacle, Particles, Placed, Touch};
+use crate::projection::{Outcome, Problem, Projection, Row, Status, WALL};
+
+/// Allowance of the first guess of a particle's displacement beyond h|V^{n+1/2}|, relative to the smallest radius.
+const MARGIN: f64 = 0.05;
+/// Widened guesses are this much larger than the displacement found.
+const WIDENING: f64 = 1.25;
+/// Rounds of widening before the growth is doubled each time; a solution always bounds it.
+const CALM_ROUNDS: u32 = 8;
+/// Most repetitions because of curved obstacles: the deficit falls by an order of magnitude in each.
+const CURVED_ROUNDS: u32 = 8;
+/// Normals that agree better than this belong to the same tangent plane, which is then shifted.
+const SAME_PLANE: f64 = 0.5;
+/// Names in an error message.
+const MOST_NAMES: usize = 4;
+
+/// All that the sub-step reads.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    pub state: &'a State,
+    pub obstacles: &'a [Obstacle],
+    /// The obstacles at the end of the sub-step.
+    pub placed: &'a [Placed<'a>],
+    pub adhesion: &'a Adhesion,
+    pub settings: &'a Settings,
+    pub span: Span,
+}
+
+/// Buffers and results of the sub-step being taken.
+#[derive(Default)]
+pub(super) struct Workspace {
+    pub prediction: Prediction,
+    pub report: StepReport,
+    pub problem: Problem,
+    pairs: Vec<Pair>,
+    impulses: Vec<f64>,
+    reach: Vec<f64>,
+}
+
+impl Workspace {
+    /// Vⁿ⁺¹; the impulses Λ ≥ γⁿ/R stay here for [`Self::glue`].
+    pub(super) fn project(&mut self, solver: &mut dyn Projection, now: &Setting) -> Result<Vec<DVec3>, Refusal> {
+        self.first_guess(now);
+        now.refuse_fast_obstacles(&self.reach)?;
+        self.list(now);
+        self.refuse_slip(now, |problem, c| problem.end_gap(&problem.rows[c], &problem.apriori) < 0.0, None)?;
+        let (mut widened, mut curved) = (0, 0);
+        loop {
+            let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
+            self.judge(outcome, solver, now)?;
+            let velocity = self.problem.velocity(&self.impulses);
+            if let Some(particle) = velocity.iter().position(|v| !v.is_finite()) {
+                return Err(StepError::NotFinite { particle }.into());
+            }
+            if self.outran_the_list(&velocity, now.span.dt, widened) {
+                widened += 1;
+                self.list_again(now);
+            } else if curved < CURVED_ROUNDS && self.bend(&velocity, now) {
+                curved += 1;
+            } else {
+                let impulses = std::mem::take(&mut self.impulses);
+                let slip = self.refuse_slip(now, |problem, c| impulses[c] > problem.rows[c].lower, Some(&velocity));
+                self.impulses = impulses;
+                self.report.slip = self.report.slip.max(slip?);
+                return Ok(velocity);
+            }
+        }
+    }
+
+    /// h |V^{n+1/2}| and a margin.
+    fn first_guess(&mut self, now: &Setting) {
+        let margin = MARGIN * now.length();
+        self.reach.clear();
+        self.reach.extend(self.prediction.velocity.iter().map(|v| v.length() * now.span.dt + margin));
+    }
+
+    fn list(&mut self, now: &Setting) {
+        let Candidates { pairs, rows } = now.search(&self.reach).run();
+        self.pairs = pairs;
+        self.problem.rows = rows;
+        self.problem.dt = now.span.dt;
+        self.problem.length = now.length();
+        self.problem.apriori.clone_from(&self.prediction.velocity);
+        self.problem.inverse_mass.clone_from(&self.prediction.inverse_metric);
+    }
+
+    fn list_again(&mut self, now: &Setting) {
+        let (pairs, impulses) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.impulses));
+        self.list(now);
+        start_from(&self.pairs, &mut self.problem.rows, (&pairs, &impulses));
+    }
+
+    /// Proof that the list was long enough: no particle moved further than its reach. Widens it otherwise.
+    fn outran_the_list(&mut self, velocity: &[DVec3], dt: f64, rounds: u32) -> bool {
+        let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS) as i32);
+        let mut outran = false;
+        for (reach, v) in self.reach.iter_mut().zip(velocity) {
+            let moved = v.length() * dt;
+            if moved > *reach {
+                *reach = growth * moved;
+                outran = true;
+            }
+        }
+        outran
+    }
+
+    /// Curved containers, and meshes whose next face was out of sight, bend towards the particle: where the true gap at
+    /// the end of the step is below the tolerance, the row's gap is tightened by the deficit, or the missing tangent
+    /// plane is added. True if the projection must be repeated.
+    fn bend(&mut self, velocity: &[DVec3], now: &Setting) -> bool {
+        let tolerance = now.settings.criteria.tolerance * now.length();
+        let particles = &now.state.particles;
+        let mut extra: Vec<(Pair, Row)> = Vec::new();
+        let mut tightened = false;
+        for (k, placed) in now.placed.iter().enumerate().filter(|(k, _)| !now.obstacles[*k].shape.is_convex()) {
+            for (i, v) in velocity.iter().enumerate() {
+                let (step, radius) = (*v * now.span.dt, particles.radius[i]);
+                let end = particles.position[i] + step;
+                if !placed.may_reach(end, radius) {
+                    continue;
+                }
+                placed.touches(end, radius, -tolerance, &mut |touch: Touch| {
+                    let pair = Pair::obstacle(i as u32, k as u32, touch.feature);
+                    let second = Pair::obstacle(i as u32, k as u32, touch.feature | SECOND_PLANE);
+                    let mut same_plane = [pair, second].into_iter().filter_map(|pair| {
+                        let c = self.pairs.binary_search(&pair).ok()?;
+                        (self.problem.rows[c].normal.dot(touch.normal) > SAME_PLANE).then_some(c)
+                    });
+                    if let Some(c) = same_plane.next() {
+                        self.problem.rows[c].gap += touch.gap;
+                        tightened = true;
+                    } else if extra.iter().all(|(other, _)| *other != pair && *other != second) {
+                        let name = if self.pairs.binary_search(&pair).is_ok() { second } else { pair };
+                        let gap = touch.gap + touch.normal.dot(step);
+                        extra.push((name, now.search(&self.reach).row(name, (gap, touch.normal), None)));
+                    }
+                });
+            }
+        }
+        let again = tightened || !extra.is_empty();
+        if again {
+            for (row, impulse) in self.problem.rows.iter_mut().zip(&self.impulses) {
+                row.warm = *impulse;
+            }
+            let mut all: Vec<(Pair, Row)> = self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
+            all.sort_by_key(|(pair, _)| *pair);
+            (self.pairs, self.problem.rows) = all.into_iter().unzip();
+        }
+        again
+    }
+
+    /// Tells whether the outcome may stand; where the user chose to go on without a solution, finds the least violation.
+    fn judge(&mut self, outcome: Outcome, solver: &mut dyn Projection, now: &Setting) -> Result<(), StepError> {
+        let report = &mut self.report;
+        report.projections += 1;
+        report.sweeps += outcome.sweeps;
+        report.residual = report.residual.max(outcome.accuracy.residual);
+        let (residual, sweeps) = (outcome.accuracy.residual, outcome.sweeps);
+        match outcome.status {
+            Status::Converged => Ok(()),
+            Status::Infeasible(_) | Status::Stalled if now.adhesion.scheme == Scheme::Paper => {
+                let glued = self.problem.rows.iter().filter(|row| row.lower == f64::NEG_INFINITY).count();
+                match now.settings.when_pinched {
+                    Recourse::Stop => Err(StepError::Inconsistent { glued, residual, sweeps }),
+                    Recourse::Continue => {
+                        report.unconverged += 1;
+                        Ok(())
+                    }
+                }
+            }
+            Status::Infeasible(culprits) => match now.settings.when_pinched {
+                Recourse::Stop => Err(self.pinched(&culprits, now)),
+                Recourse::Continue => {
+                    report.unconverged += 1;
+                    self.relax();
+                    let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
+                    self.report.sweeps += outcome.sweeps;
+                    Ok(())
+                }
+            },
+            Status::Stalled | Status::SweepLimit => match now.settings.at_limit {
+                Recourse::Stop => {
+                    let how = if outcome.status == Status::Stalled { "stalled" } else { "met its limit" };
+                    let tolerance = now.settings.criteria.tolerance;
+                    Err(StepError::NotConverged { how, residual, tolerance, sweeps })
+                }
+                Recourse::Continue => {
+                    report.unconverged += 1;
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Gaps lifted to what the velocity found attains, so that it becomes admissible and the impulses stay finite.
+    fn relax(&mut self) {
+        let velocity = self.problem.velocity(&self.impulses);
+        let attained: Vec<f64> = self.problem.rows.iter().map(|row| self.problem.end_gap(row, &velocity)).collect();
+        for (row, end_gap) in self.problem.rows.iter_mut().zip(attained) {
+            row.gap -= end_gap.min(0.0);
+        }
+    }
+
+    fn pinched(&self, culprits: &[usize], now: &Setting) -> StepError {
+        let (mut particles, mut partners): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mention = |names: &mut Vec<String>, name: String| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        };
+        for &c in culprits {
+            mention(&mut particles, format!("particle {}", self.pairs[c].first()));
+            match self.pairs[c].partner() {
+                Partner::Particle(j) => mention(&mut particles, format!("particle {j}")),
+                Partner::Obstacle { obstacle, .. } => {
+                    mention(&mut partners, format!("obstacle `{}`", now.obstacles[obstacle as usize].name));
+                }
+            }
+        }
+        StepError::Pinched { particles: listed(particles), partners: listed(partners) }
+    }
+
+    /// The largest tangential displacement of the rows that count, relative to the smallest radius; refuses the sub-step
+    /// where the linearised constraint would stop a near miss by more than the user allows.
+    fn refuse_slip(
+        &self,
+        now: &Setting,
+        counts: impl Fn(&Problem, usize) -> bool,
+        velocity: Option<&[DVec3]>,
+    ) -> Result<f64, Refusal> {
+        let velocity = velocity.unwrap_or(&self.problem.apriori);
+        let mut slip: f64 = 0.0;
+        for (c, row) in self.problem.rows.iter().enumerate() {
+            if now.is_flat(self.pairs[c]) || !counts(&self.problem, c) {
+                continue;
+            }
+            let partner = if row.j == WALL { DVec3::ZERO } else { velocity[row.j as usize] };
+            let relative = partner - velocity[row.i as usize];
+            slip = slip.max((relative - row.normal * row.normal.dot(relative)).length());
+        }
+        let slip = slip * now.span.dt / now.length();
+        if slip > now.settings.max_slip { Err(Refusal::TooLong(slip / now.settings.max_slip)) } else { Ok(slip) }
+    }
+
+    /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
+    pub(super) fn glue(&self, now: &Setting) -> Vec<Contact> {
+        let step = Step { particles: &now.state.particles, dt: now.span.dt };
+        let to_whole_step = now.settings.dt / now.span.dt;
+        let mut old = now.state.contacts.iter().peekable();
+        let mut contacts = Vec::with_capacity(now.state.contacts.len());
+        for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
+            if matches!(pair.partner(), Partner::Obstacle { feature, .. } if feature & SECOND_PLANE != 0) {
+                continue;
+            }
+            while old.next_if(|contact| contact.pair < pair).is_some() {}
+            let gamma = old.next_if(|contact| contact.pair == pair).map_or(0.0, |contact| contact.gamma);
+            let gamma = now.adhesion.update(pair, gamma, impulse, &step);
+            if gamma < 0.0 || impulse != 0.0 {
+                contacts.push(Contact { pair, gamma, impulse: impulse * to_whole_step });
+            }
+        }
+        contacts
+    }
+
+    /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact.
+    pub(super) fn record_loads(&mut self, now: &Setting) {
+        let particles = &now.state.particles;
+        for ((pair, row), impulse) in self.pairs.iter().zip(&self.problem.rows).zip(&self.impulses) {
+            if let Partner::Obstacle { obstacle, .. } = pair.partner()
+                && *impulse != 0.0
+            {
+                let i = row.i as usize;
+                let at = particles.position[i] + row.normal * particles.radius[i];
+                let pivot = now.obstacles[obstacle as usize].pivot(now.span.end());
+                let force = row.normal * (impulse / now.settings.dt);
+                let load = &mut self.report.loads[obstacle as usize];
+                *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
+            }
+        }
+    }
+
+    /// True gaps after the move, over all pairs that could have met.
+    pub(super) fn record_gaps(&mut self, particles: &Particles, placed: &[Placed]) {
+        for &pair in &self.pairs {
+            if let Some((gap, _)) = gap_of(pair, particles, placed) {
+                self.report.least_gap = self.report.least_gap.min(gap);
+            }
+        }
+        self.report.substeps += 1;
+        self.report.candidates = self.pairs.len();
+    }
+}
+
+impl Setting<'_> {
+    /// The smallest radius: what tolerances are relative to.
+    fn length(&self) -> f64 {
+        self.state.particles.smallest_radius()
+    }
+
+    fn search<'a>(&'a self, reach: &'a [f64]) -> Search<'a> {
+        Search {
+            particles: &self.state.particles,
+            contacts: &self.state.contacts,
+            obstacles: self.placed,
+            adhesion: self.adhesion,
+            reach,
+            dt: self.span.dt,
+            warm_scale: self.span.dt / self.settings.dt,
+        }
+    }
+
+    /// Against a flat side the linearised constraint is exact, however far the particle slides.
+    fn is_flat(&self, pair: Pair) -> bool {
+        match pair.partner() {
+            Partner::Particle(_) => false,
+            Partner::Obstacle { obstacle, .. } => self.obstacles[obstacle as usize].shape.is_flat(),
+        }
+    }
+
+    /// An obstacle's gap is read where it will be at the end of the step: it must not have passed a particle's centre by
+    /// then. Within the slip limit it cannot.
+    fn refuse_fast_obstacles(&self, reach: &[f64]) -> Result<(), Refusal> {
+        let particles = &self.state.particles;
+        let interval = (self.span.start, self.span.end());
+        let allowed = self.settings.max_slip * self.length();
+        let mut times: f64 = 1.0;
+        for (obstacle, placed) in self.obstacles.iter().zip(self.placed).filter(|(obstacle, _)| !obstacle.is_fixed()) {
+            for (i, &centre) in particles.position.iter().enumerate() {
+                let radius = particles.radius[i];
+                let path = obstacle.path_bound(centre, radius + reach[i], interval);
+                if path <= allowed.min(radius) || !placed.may_reach(centre, radius + reach[i] + 2.0 * path) {
+                    continue;
+                }
+                let mut near = false;
+                placed.touches(centre, radius, reach[i] + 2.0 * path, &mut |_| near = true);
+                if near && allowed.is_finite() {
+                    times = times.max(path / allowed.min(radius));
+                } else if near && path > radius {
+                    let obstacle = obstacle.name.clone();
+                    return Err(StepError::ObstacleTooFast { obstacle, particle: i, path, radius }.into());
+                }
+            }
+        }
+        if times > 1.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
+    }
+}
+
+/// Starts rows from the impulses found for an earlier list of the same step; both lists are sorted.
+fn start_from(pairs: &[Pair], rows: &mut [Row], (earlier, impulses): (&[Pair], &[f64])) {
+    let mut earlier = earlier.iter().zip(impulses).peekable();
+    for (pair, row) in pairs.iter().zip(rows) {
+        while earlier.next_if(|(other, _)| *other < pair).is_some() {}
+        if let Some((_, impulse)) = earlier.next_if(|(other, _)| *other == pair) {
+            row.warm = *impulse;
+        }
+    }
+}
+
+fn listed(mut names: Vec<String>) -> String {
+    if names.len() > MOST_NAMES {
+        let rest = names.len() - MOST_NAMES;
+        names.truncate(MOST_NAMES);
+        names.push(format!("{rest} more"));
+    }
+    names.join(", ")
+}
