@@ -62,8 +62,7 @@ impl Function {
     pub(super) fn after(self, count: usize) -> Option<Operation> {
         match (self, count) {
             (Self::Unary(function), 1) => Some(Operation::Unary(function)),
-            (Self::Binary(function), 2) => Some(Operation::Binary(function)),
-            (Self::Fold(function), 2..) => Some(Operation::Binary(function)),
+            (Self::Binary(function), 2) | (Self::Fold(function), 2..) => Some(Operation::Binary(function)),
             (Self::Clamp, 2) => Some(Operation::Binary(max)),
             (Self::Clamp, 3) => Some(Operation::Binary(min)),
             (Self::If, 3) => Some(Operation::Select),
@@ -111,7 +110,7 @@ pub(super) fn and(a: f64, b: f64) -> f64 {
 }
 
 pub(super) fn or(a: f64, b: f64) -> f64 {
-    if a != 0.0 { truth(true, a) } else { truth(b != 0.0, b) }
+    if a == 0.0 { truth(b != 0.0, b) } else { truth(true, a) }
 }
 
 pub(super) fn not(a: f64) -> f64 {

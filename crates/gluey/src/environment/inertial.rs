@@ -1,0 +1,36 @@
+//! Particles with inertia: (m + hζ) V^{n+1/2} = m Vⁿ + h (m gⁿ + Fⁿ + ζ u).
+
+use super::step::Step;
+use super::{Environment, EnvironmentError, Forcing, Prediction, Span};
+use crate::geometry::Particles;
+
+/// Inertia, explicit forces and implicit linear drag; metric m + hζ.
+#[derive(Clone, Debug)]
+pub struct Inertial {
+    forcing: Forcing,
+}
+
+impl Inertial {
+    /// Checks the forcing.
+    pub fn new(forcing: Forcing) -> Result<Self, EnvironmentError> {
+        forcing.check()?;
+        Ok(Self { forcing })
+    }
+}
+
+impl Environment for Inertial {
+    fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
+        let h = span.dt;
+        Step::new(&self.forcing, particles, span)?.predict(prediction, |i, drive| {
+            let (velocity, mass) = (particles.velocity[i], particles.mass[i]);
+            // Written as an increment, so that without drag it is Vⁿ + h fⁿ to the last bit.
+            let rate = drive.drag / mass;
+            let force = drive.acceleration + rate * (drive.flow - velocity);
+            (velocity + h * force / (1.0 + h * rate), 1.0 / (mass + h * drive.drag))
+        })
+    }
+
+    fn potential_energy(&self, particles: &Particles, time: f64) -> f64 {
+        self.forcing.potential_energy(particles, time)
+    }
+}

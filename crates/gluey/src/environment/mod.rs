@@ -1,0 +1,77 @@
+//! What happens to the particles between contacts: the a-priori velocity V^{n+1/2} and the metric of the projection.
+//!
+//! With inertia, drag is implicit and all else explicit,
+//!
+//! (m + hζ) V^{n+1/2} = m Vⁿ + h (m gⁿ + Fⁿ + ζ u(xⁿ, tⁿ⁺¹)),  metric m + hζ;
+//!
+//! without, the velocity follows the forces at once,
+//!
+//! V^{n+1/2} = u(xⁿ, tⁿ⁺¹) + (m gⁿ + Fⁿ)/ζ,  metric hζ.
+//!
+//! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
+//! that switches within a step thus gives exactly its impulse.
+
+mod error;
+mod forcing;
+mod inertial;
+mod overdamped;
+mod quadrature;
+mod signal;
+mod step;
+
+use glam::DVec3;
+
+pub use error::EnvironmentError;
+pub use forcing::{Dimension, Drag, FLOW_VARIABLES, FORCE_VARIABLES, Force, ForceComponent, Forcing, Per};
+pub use inertial::Inertial;
+pub use overdamped::Overdamped;
+pub use signal::{SIGNAL_VARIABLES, Signal, Signal3, Table};
+
+use crate::geometry::Particles;
+
+/// The step [tⁿ, tⁿ⁺¹].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// tⁿ (time).
+    pub start: f64,
+    /// h = tⁿ⁺¹ − tⁿ > 0 (time).
+    pub dt: f64,
+}
+
+impl Span {
+    /// tⁿ⁺¹ (time).
+    #[must_use]
+    pub fn end(self) -> f64 {
+        self.start + self.dt
+    }
+
+    fn check(self) -> Result<(), EnvironmentError> {
+        let Self { start, dt } = self;
+        if self.end() > start && self.end().is_finite() {
+            return Ok(());
+        }
+        let value = format!("{dt} at t = {start}");
+        Err(EnvironmentError::invalid("dt", value, "a finite step > 0 that advances the time"))
+    }
+}
+
+/// What the environment alone would do, one entry per particle.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prediction {
+    /// V^{n+1/2} (length / time).
+    pub velocity: Vec<DVec3>,
+    /// Velocity per impulse (1 / mass): 1/m, 1/(m + hζ) with implicit drag, 1/(hζ) without inertia.
+    pub inverse_metric: Vec<f64>,
+}
+
+/// Whatever gives the particles their a-priori velocity.
+pub trait Environment: Send + Sync {
+    /// Fills the prediction for the step; its buffers are reused, and hold nothing of use after an error.
+    fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError>;
+
+    /// Potential energy (energy) at a time, for the time series: −Σ m g·x of uniform gravity, 0 without.
+    fn potential_energy(&self, particles: &Particles, time: f64) -> f64;
+}
+
+#[cfg(test)]
+mod tests;

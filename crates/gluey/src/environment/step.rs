@@ -1,0 +1,190 @@
+//! The forcing during one step: what depends on time alone is averaged once, the rest particle by particle.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::forcing::{AXES, Force, ForceComponent, Forcing, Per};
+use super::quadrature::{self, QuadratureError};
+use super::{EnvironmentError, Prediction, Span};
+use crate::expression::Expression;
+use crate::geometry::Particles;
+
+/// Fewest particles worth handing to another thread.
+const CHUNK: usize = 256;
+
+/// The forcing over a step, for these particles.
+pub(super) struct Step<'a> {
+    forcing: &'a Forcing,
+    particles: &'a Particles,
+    span: Span,
+    gravity: DVec3,
+    forces: Vec<StepForce<'a>>,
+}
+
+/// What drives one particle during the step.
+pub(super) struct Drive {
+    /// gⁿ + Fⁿ/m (length / time²).
+    pub(super) acceleration: DVec3,
+    /// u(xⁿ, tⁿ⁺¹) (length / time).
+    pub(super) flow: DVec3,
+    /// ζ (mass / time).
+    pub(super) drag: f64,
+}
+
+struct StepForce<'a> {
+    force: &'a Force,
+    components: [Component<'a>; 3],
+}
+
+enum Component<'a> {
+    /// The same for all particles; already averaged.
+    Uniform(f64),
+    /// Evaluated at each particle.
+    Steady(&'a Expression),
+    /// Averaged over the step at each particle.
+    Unsteady(&'a Expression),
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn new(forcing: &'a Forcing, particles: &'a Particles, span: Span) -> Result<Self, EnvironmentError> {
+        span.check()?;
+        let mut gravity = DVec3::ZERO;
+        for axis in 0..forcing.dimension.components() {
+            let mean = forcing.gravity[axis].mean(span);
+            gravity[axis] = named(mean, span, || (format!("the {} component of gravity", AXES[axis]), None))?;
+        }
+        let mut forces = Vec::with_capacity(forcing.forces.len());
+        for force in &forcing.forces {
+            let mut components = [const { Component::Uniform(0.0) }; 3];
+            for axis in 0..forcing.dimension.components() {
+                components[axis] = component(&force.components[axis], span)
+                    .or_else(|error| named(Err(error), span, || (force.component_name(axis), None)))?;
+            }
+            forces.push(StepForce { force, components });
+        }
+        Ok(Self { forcing, particles, span, gravity, forces })
+    }
+
+    /// Fills the prediction by a law that gives a particle's V^{n+1/2} and inverse metric from its index and drive.
+    /// Each particle is on its own, so any number of threads gives the same bits, and the same error: the first.
+    pub(super) fn predict(
+        &self,
+        prediction: &mut Prediction,
+        law: impl Fn(usize, Drive) -> (DVec3, f64) + Sync,
+    ) -> Result<(), EnvironmentError> {
+        let one = |i: usize| {
+            let (velocity, inverse_metric) = law(i, self.drive(i)?);
+            self.checked(i, self.forcing.dimension.keep(velocity), inverse_metric)
+        };
+        let count = self.particles.len();
+        prediction.velocity.resize(count, DVec3::ZERO);
+        prediction.inverse_metric.resize(count, 0.0);
+        let entries = prediction.velocity.par_iter_mut().zip(&mut prediction.inverse_metric).enumerate();
+        let failed = entries.with_min_len(CHUNK).any(|(i, entry)| match one(i) {
+            Ok(found) => {
+                (*entry.0, *entry.1) = found;
+                false
+            }
+            Err(_) => true,
+        });
+        if failed { (0..count).try_for_each(|i| one(i).map(|_| ())) } else { Ok(()) }
+    }
+
+    fn drive(&self, i: usize) -> Result<Drive, EnvironmentError> {
+        let Particles { position, velocity, radius, mass, group } = self.particles;
+        let (x, v) = (position[i], velocity[i]);
+        let mut values = [self.span.start, x.x, x.y, x.z, v.x, v.y, v.z, radius[i], mass[i]];
+        let mut acceleration = self.gravity;
+        for StepForce { force, components } in &self.forces {
+            if !force.acts_on(group[i]) {
+                continue;
+            }
+            let mut vector = DVec3::ZERO;
+            for (axis, component) in components.iter().enumerate() {
+                let mean = component.mean(&mut values, self.span);
+                vector[axis] = named(mean, self.span, || (force.component_name(axis), Some(i)))?;
+            }
+            acceleration += match force.per {
+                Per::Force => vector / mass[i],
+                Per::Acceleration => vector,
+            };
+        }
+        Ok(Drive { acceleration, flow: self.flow(i)?, drag: self.forcing.drag.coefficient(radius[i]) })
+    }
+
+    /// u(xⁿ, tⁿ⁺¹).
+    fn flow(&self, i: usize) -> Result<DVec3, EnvironmentError> {
+        let mut flow = DVec3::ZERO;
+        let Some(expressions) = &self.forcing.flow else { return Ok(flow) };
+        let (x, time) = (self.particles.position[i], self.span.end());
+        for axis in 0..self.forcing.dimension.components() {
+            let value = expressions[axis].eval(&[x.x, x.y, x.z, time]);
+            if !value.is_finite() {
+                let quantity = format!("the {} component of the flow", AXES[axis]);
+                return Err(EnvironmentError::NotFinite { quantity, particle: Some(i), time, value });
+            }
+            flow[axis] = value;
+        }
+        Ok(flow)
+    }
+
+    fn checked(&self, i: usize, velocity: DVec3, metric: f64) -> Result<(DVec3, f64), EnvironmentError> {
+        let culprit =
+            velocity.to_array().into_iter().find(|value| !value.is_finite()).map(|v| ("a-priori velocity", v));
+        match culprit.or_else(|| (!metric.is_finite()).then_some(("inverse metric", metric))) {
+            None => Ok((velocity, metric)),
+            Some((name, value)) => {
+                let (quantity, time) = (format!("the {name}"), self.span.start);
+                Err(EnvironmentError::NotFinite { quantity, particle: Some(i), time, value })
+            }
+        }
+    }
+}
+
+/// One component of a force, averaged at once if it is the same for all particles.
+fn component(component: &ForceComponent, span: Span) -> Result<Component<'_>, QuadratureError> {
+    let expression = match component {
+        ForceComponent::Signal(signal) => return signal.mean(span).map(Component::Uniform),
+        ForceComponent::Field(expression) => expression,
+    };
+    let (in_time, elsewhere) = (expression.uses(0), (1..9).any(|index| expression.uses(index)));
+    let found = if in_time { Component::Unsteady(expression) } else { Component::Steady(expression) };
+    if elsewhere { Ok(found) } else { found.mean(&mut [span.start; 9], span).map(Component::Uniform) }
+}
+
+impl Component<'_> {
+    /// The mean over the step for a particle with these values, of which the first is the time.
+    fn mean(&self, values: &mut [f64; 9], span: Span) -> Result<f64, QuadratureError> {
+        match self {
+            Self::Uniform(value) => Ok(*value),
+            Self::Steady(expression) => match expression.eval(values) {
+                value if value.is_finite() => Ok(value),
+                value => Err(QuadratureError::NotFinite { at: span.start, value }),
+            },
+            Self::Unsteady(expression) => {
+                let at = |time| {
+                    values[0] = time;
+                    expression.eval(values)
+                };
+                quadrature::mean(at, span.start, span.end())
+            }
+        }
+    }
+}
+
+/// Tells whose mean it was, and on which particle.
+fn named<T>(
+    mean: Result<T, QuadratureError>,
+    span: Span,
+    name: impl FnOnce() -> (String, Option<usize>),
+) -> Result<T, EnvironmentError> {
+    mean.map_err(|error| {
+        let (quantity, particle) = name();
+        match error {
+            QuadratureError::NotFinite { at, value } => {
+                EnvironmentError::NotFinite { quantity, particle, time: at, value }
+            }
+            QuadratureError::Unresolved { .. } => EnvironmentError::Unresolved { quantity, particle, time: span.start },
+        }
+    })
+}
