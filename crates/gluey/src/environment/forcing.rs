@@ -172,7 +172,7 @@ impl Forcing {
         }
         for force in &self.forces {
             for (axis, component) in AXES.iter().zip(&force.components) {
-                let field = format!("force `{}`.{axis}", force.label);
+                let field = format!("forces.{}.{axis}", force.label);
                 match component {
                     ForceComponent::Signal(signal) => signal.check(&field)?,
                     ForceComponent::Field(expression) => parsed_with(&field, expression, &FORCE_VARIABLES)?,

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn an_expression_that_switches_inside_a_step_has_its_exact_mean() {
         let signal = Signal::expression("if(t < 2, -2, 2)").expect("parses");
-        for (start, end) in [(1.93, 2.03), (1.9, 2.9), (1.0, 2.0001), (1.999, 7.0), (1.9999999, 2.4)] {
+        for (start, end) in [(1.93, 2.03), (1.9, 2.9), (1.0, 2.0001), (1.999, 7.0), (1.999_999_9, 2.4)] {
             let exact = 2.0 * ((end - 2.0) - (2.0 - start)) / (end - start);
             assert!((mean(&signal, start, end) - exact).abs() < 1e-12, "{start} {end}");
         }
