@@ -1,0 +1,161 @@
+//! What can go wrong with a run folder, told to whoever runs the simulation.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why something could not be written to or read from a run folder. Every case names the file or folder.
+#[derive(Debug, Error)]
+pub enum TrajectoryError {
+    /// The operating system refused: no permission, disk full, not there…
+    #[error("cannot {action} {}: {}", path.display(), in_words(cause))]
+    Io {
+        /// What was being done: "write", "read", "create"…
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system answered; already part of the message, therefore not a `source`.
+        cause: io::Error,
+    },
+    /// A new run was to start in a folder that holds one.
+    #[error("{} already holds a run: resume it, choose another folder, or ask to replace it", path.display())]
+    HoldsRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder holds no run.
+    #[error("{} is no run folder: it has no manifest.toml", path.display())]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process writes to this folder.
+    #[error("{} is in use: another process is writing to this run", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The manifest is not what this version writes.
+    #[error("{} is not a manifest of a run: {reason}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Where it fails.
+        reason: String,
+    },
+    /// There is no checkpoint.
+    #[error("{} does not exist: the run has not written a checkpoint", path.display())]
+    NoCheckpoint {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// The file is something else.
+    #[error("{} is not a gluey checkpoint", path.display())]
+    NotACheckpoint {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later version of gluey wrote it.
+    #[error("{} was written by a newer version of gluey: its format is {found}, this version reads up to {known}", path.display())]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format version.
+        found: u32,
+        /// The newest version this program reads.
+        known: u32,
+    },
+    /// The checkpoint ends too early.
+    #[error("{} is truncated: {expected} bytes expected, {found} found", path.display())]
+    Truncated {
+        /// The checkpoint.
+        path: PathBuf,
+        /// Bytes the file should have.
+        expected: u64,
+        /// Bytes it has.
+        found: u64,
+    },
+    /// The content of the checkpoint is not what was written.
+    #[error("{} is damaged: checksum mismatch (stored {stored:08x}, computed {computed:08x})", path.display())]
+    Checksum {
+        /// The checkpoint.
+        path: PathBuf,
+        /// Checksum in its header.
+        stored: u32,
+        /// Checksum of its content.
+        computed: u32,
+    },
+    /// The checkpoint cannot be decoded for another reason.
+    #[error("{} is damaged: {reason}", path.display())]
+    Damaged {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The checkpoint belongs to another run than the folder.
+    #[error("{} was written for another scene, seed or time step than the checkpoint", path.display())]
+    OtherRun {
+        /// The manifest of the folder.
+        path: PathBuf,
+    },
+    /// A file that grows has lost a part that the checkpoint counts on.
+    #[error("cannot resume: {} has {found} bytes, the checkpoint was written when it had {expected}", path.display())]
+    Shorter {
+        /// The file.
+        path: PathBuf,
+        /// Its length in bytes when the checkpoint was written.
+        expected: u64,
+        /// Its length now.
+        found: u64,
+    },
+    /// A frame was recorded twice or backwards in time.
+    #[error("{}: frame of step {step} recorded after that of step {last}", path.display())]
+    FrameOrder {
+        /// The run folder.
+        path: PathBuf,
+        /// Step of the refused frame.
+        step: u64,
+        /// Step of the last frame.
+        last: u64,
+    },
+    /// A report does not have one load per obstacle.
+    #[error("{}: {found} loads reported for {expected} obstacles", path.display())]
+    Loads {
+        /// The series file.
+        path: PathBuf,
+        /// Number of obstacles.
+        expected: usize,
+        /// Number of loads.
+        found: usize,
+    },
+}
+
+impl TrajectoryError {
+    /// For `map_err`: what was being done to which path.
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Io { action, path: path.to_owned(), cause }
+    }
+
+    /// Whether the disk or the user's share of it is full: what was written so far is whole, and the call can be
+    /// repeated once there is room.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Io { cause, .. } if matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    }
+}
+
+/// The cause for a reader who knows no error numbers.
+fn in_words(cause: &io::Error) -> String {
+    match cause.kind() {
+        ErrorKind::StorageFull => "the disk is full".into(),
+        ErrorKind::QuotaExceeded => "your share of the disk (quota) is used up".into(),
+        ErrorKind::PermissionDenied => "permission denied".into(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
+        ErrorKind::NotADirectory => "a part of this path is a file, not a folder".into(),
+        ErrorKind::NotFound => "it does not exist".into(),
+        ErrorKind::AlreadyExists => "a file of this name is in the way".into(),
+        _ => cause.to_string(),
+    }
+}

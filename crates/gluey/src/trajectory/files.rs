@@ -1,0 +1,259 @@
+//! Two ways to write a file that survive being stopped: whole and renamed into place, or appended to and cut back.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::TrajectoryError;
+
+/// Names of files being written start with this, so that a resumed run can remove what a killed one left.
+const TEMPORARY: &str = ".gluey-";
+
+/// When a file that was renamed into place must have reached the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durable {
+    /// Before the call returns.
+    Now,
+    /// Later, by [`sync`]: waiting for the disk once per checkpoint is enough.
+    Later,
+}
+
+/// Writes a whole file through `fill`: readers see the old content or the new one, never a part, and an error leaves
+/// the old one.
+pub(super) fn write_whole(
+    path: &Path,
+    durable: Durable,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), TrajectoryError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || -> io::Result<()> {
+        let mut temporary = builder().tempfile_in(folder)?;
+        let mut writer = BufWriter::new(temporary.as_file_mut());
+        fill(&mut writer)?;
+        writer.flush()?;
+        drop(writer);
+        if durable == Durable::Now {
+            temporary.as_file().sync_all()?;
+        }
+        temporary.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(TrajectoryError::io("write", path))?;
+    if durable == Durable::Now { sync_folder(folder) } else { Ok(()) }
+}
+
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    // Temporary files are private by default, but these become results: the user's umask decides.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
+}
+
+/// Waits until the file has reached the disk.
+pub(super) fn sync(path: &Path) -> Result<(), TrajectoryError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(TrajectoryError::io("write", path))
+}
+
+/// Waits until the names in a folder have reached the disk: a rename is only as durable as its folder.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), TrajectoryError> {
+    if cfg!(unix) { sync(folder) } else { Ok(()) } // elsewhere folders cannot be opened as files
+}
+
+/// Removes the file; that it is not there is as good.
+pub(super) fn remove(path: &Path) -> Result<(), TrajectoryError> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(TrajectoryError::io("remove", path)(cause)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the files in `folder` whose name `unwanted` tells, and those a killed run left half-written.
+pub(super) fn remove_where(folder: &Path, unwanted: impl Fn(&str) -> bool) -> Result<(), TrajectoryError> {
+    for name in names_in(folder)? {
+        if name.starts_with(TEMPORARY) || unwanted(&name) {
+            remove(&folder.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Names of the entries of a folder (those that are valid text), sorted.
+pub(super) fn names_in(folder: &Path) -> Result<Vec<String>, TrajectoryError> {
+    let read = || -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            names.extend(entry?.file_name().into_string());
+        }
+        names.sort_unstable();
+        Ok(names)
+    };
+    read().map_err(TrajectoryError::io("read", folder))
+}
+
+/// A file that only grows. An append that fails is undone, so that the file always ends with a whole row or frame.
+#[derive(Debug)]
+pub(super) struct Appended {
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole rows or frames.
+    length: u64,
+    /// Whether there may be bytes after `length`, of an append that failed.
+    ragged: bool,
+}
+
+impl Appended {
+    /// Starts an empty file, replacing one that is there.
+    pub(super) fn create(path: &Path) -> Result<Self, TrajectoryError> {
+        remove(path)?; // a new file, not the old one cut: whoever reads the old one keeps it
+        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = file.map_err(TrajectoryError::io("create", path))?;
+        Ok(Self { path: path.to_owned(), file, length: 0, ragged: false })
+    }
+
+    /// Goes on with a file cut back to `length` bytes; call [`check_length`] first.
+    pub(super) fn resume(path: &Path, length: u64) -> Result<Self, TrajectoryError> {
+        let file = OpenOptions::new().append(true).open(path).map_err(TrajectoryError::io("write", path))?;
+        let mut appended = Self { path: path.to_owned(), file, length, ragged: true };
+        appended.cut().map_err(TrajectoryError::io("write", path))?;
+        Ok(appended)
+    }
+
+    /// Bytes of whole rows or frames so far.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Where the file is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends what `fill` writes, all or nothing.
+    pub(super) fn append(
+        &mut self,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), TrajectoryError> {
+        self.try_append(fill).map_err(|cause| {
+            // The error to report is the first one; if cutting fails too, the next append tries it again.
+            let _ = self.cut();
+            TrajectoryError::io("write", &self.path)(cause)
+        })
+    }
+
+    fn try_append(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        self.cut()?;
+        self.ragged = true;
+        let mut writer = Counting { inner: BufWriter::new(&self.file), count: 0 };
+        fill(&mut writer)?;
+        writer.flush()?;
+        self.length += writer.count;
+        self.ragged = false;
+        Ok(())
+    }
+
+    fn cut(&mut self) -> io::Result<()> {
+        // A length that is right already is left alone: devices and pipes cannot be cut.
+        if self.ragged && self.file.metadata()?.len() != self.length {
+            self.file.set_len(self.length)?;
+        }
+        self.ragged = false;
+        Ok(())
+    }
+
+    /// Waits until all of it has reached the disk.
+    pub(super) fn sync(&self) -> Result<(), TrajectoryError> {
+        self.file.sync_all().map_err(TrajectoryError::io("write", &self.path))
+    }
+}
+
+/// Refuses a file with fewer than `expected` bytes; one that is missing has none.
+pub(super) fn check_length(path: &Path, expected: u64) -> Result<(), TrajectoryError> {
+    let found = match fs::metadata(path) {
+        Ok(metadata) => metadata.len(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => 0,
+        Err(cause) => return Err(TrajectoryError::io("read", path)(cause)),
+    };
+    if found < expected {
+        return Err(TrajectoryError::Shorter { path: path.to_owned(), expected, found });
+    }
+    Ok(())
+}
+
+/// Counts the bytes that pass, because an appending file cannot tell them from those of a failed append.
+struct Counting<W> {
+    inner: W,
+    count: u64,
+}
+
+impl<W: Write> Write for Counting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.count += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_append_leaves_whole_rows_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows");
+        let mut rows = Appended::create(&path).unwrap();
+        rows.append(|out| out.write_all(b"one\n")).unwrap();
+        rows.append(|out| {
+            out.write_all(&[b'x'; 100_000])?; // more than the buffer holds, so a part reaches the file
+            Err(io::ErrorKind::StorageFull.into())
+        })
+        .unwrap_err();
+        assert_eq!(fs::read(&path).unwrap(), b"one\n");
+        rows.append(|out| out.write_all(b"two\n")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+        assert_eq!(rows.length(), 8);
+    }
+
+    #[test]
+    fn a_failed_whole_write_leaves_the_old_content_and_no_litter() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("whole");
+        write_whole(&path, Durable::Now, |out| out.write_all(b"old")).unwrap();
+        let error = write_whole(&path, Durable::Now, |out| {
+            out.write_all(b"half of the ne")?;
+            Err(io::ErrorKind::StorageFull.into())
+        })
+        .unwrap_err();
+        assert!(error.is_disk_full());
+        assert_eq!(error.to_string(), format!("cannot write {}: the disk is full", path.display()));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(folder.path()).unwrap(), ["whole"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_device_is_told_in_words() {
+        let mut rows = Appended::resume(Path::new("/dev/full"), 0).unwrap();
+        let error = rows.append(|out| out.write_all(b"one\n")).unwrap_err();
+        assert_eq!(error.to_string(), "cannot write /dev/full: the disk is full");
+        assert_eq!(rows.length(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn results_are_not_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, plain) = (folder.path().join("whole"), folder.path().join("plain"));
+        write_whole(&whole, Durable::Later, |_| Ok(())).unwrap();
+        fs::write(&plain, "").unwrap();
+        let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&whole), mode(&plain));
+    }
+}

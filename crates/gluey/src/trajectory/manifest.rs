@@ -1,0 +1,265 @@
+//! The manifest: what was run, in a text a person can read. The same run writes the same bytes.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::TrajectoryError;
+
+/// Version of the layout of the folder and of its text files.
+const FORMAT: u32 = 1;
+
+/// What makes a run the run it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunInfo {
+    /// The scene as run, with whatever the command line changed in it.
+    pub scene_text: String,
+    /// A name to show.
+    pub scene_name: String,
+    /// Seed of everything random in the scene.
+    pub seed: u64,
+    /// 2 or 3.
+    pub dimension: u8,
+    /// Time step (time).
+    pub dt: f64,
+    /// The groups that particles belong to, by index.
+    pub groups: Vec<Group>,
+    /// Names of the obstacles, in the scene's order; they name the columns of the series.
+    pub obstacle_names: Vec<String>,
+}
+
+impl RunInfo {
+    /// A number that tells runs with another scene, seed, dimension or time step apart (FNV-1a, the same everywhere).
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let numbers = [self.seed, self.dimension.into(), self.dt.to_bits()].map(u64::to_le_bytes);
+        let bytes = numbers.as_flattened().iter().chain(self.scene_text.as_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+/// A group of particles, as shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its name; the species in OVITO.
+    pub name: String,
+    /// Red, green and blue.
+    pub colour: [u8; 3],
+}
+
+/// Which frames a run writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formats {
+    /// `.vtp` and `.pvd`, for `ParaView`.
+    pub vtk: bool,
+    /// `trajectory.xyz`, for OVITO.
+    pub xyz: bool,
+}
+
+impl Formats {
+    /// Everything there is.
+    pub const ALL: Self = Self { vtk: true, xyz: true };
+}
+
+/// The manifest of a run folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// Version of gluey that started the run.
+    pub gluey: String,
+    /// What was run.
+    pub info: RunInfo,
+    /// Which frames it writes.
+    pub formats: Formats,
+}
+
+/// The scalars at the top of the file. The scene follows them, then the groups, since in TOML tables come last.
+#[derive(Serialize)]
+struct Head<'a> {
+    gluey: &'a str,
+    format: u32,
+    name: &'a str,
+    seed: u64,
+    dimension: u8,
+    dt: f64,
+    obstacles: &'a [String],
+    vtk: bool,
+    xyz: bool,
+}
+
+#[derive(Serialize)]
+struct Tail<'a> {
+    groups: &'a [Group],
+}
+
+#[derive(Deserialize)]
+struct Whole {
+    gluey: String,
+    name: String,
+    seed: u64,
+    dimension: u8,
+    dt: f64,
+    obstacles: Vec<String>,
+    vtk: bool,
+    xyz: bool,
+    scene: String,
+    #[serde(default)]
+    groups: Vec<Group>,
+}
+
+/// Read first, so that a newer manifest is told from a damaged one.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+impl Manifest {
+    /// The manifest of a run that this version of gluey starts.
+    pub(super) fn new(info: &RunInfo, formats: Formats) -> Self {
+        Self { gluey: env!("CARGO_PKG_VERSION").into(), info: info.clone(), formats }
+    }
+
+    /// The text of the file.
+    pub(super) fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        let info = &self.info;
+        let head = Head {
+            gluey: &self.gluey,
+            format: FORMAT,
+            name: &info.scene_name,
+            seed: info.seed,
+            dimension: info.dimension,
+            dt: info.dt,
+            obstacles: &info.obstacle_names,
+            vtk: self.formats.vtk,
+            xyz: self.formats.xyz,
+        };
+        let (head, tail) = (toml::to_string(&head)?, toml::to_string(&Tail { groups: &info.groups })?);
+        Ok(format!("{head}scene = {}\n\n{tail}", quoted(&info.scene_text)))
+    }
+
+    /// Reads the manifest at this path.
+    pub fn read(path: &Path) -> Result<Self, TrajectoryError> {
+        let text = fs::read_to_string(path).map_err(|cause| match (cause.kind(), path.parent()) {
+            (io::ErrorKind::NotFound, Some(folder)) if folder.is_dir() => {
+                TrajectoryError::NoRun { path: folder.to_owned() }
+            }
+            _ => TrajectoryError::io("read", path)(cause),
+        })?;
+        let wrong =
+            |error: toml::de::Error| TrajectoryError::Manifest { path: path.to_owned(), reason: error.to_string() };
+        let Version { format } = toml::from_str(&text).map_err(wrong)?;
+        if format > FORMAT {
+            return Err(TrajectoryError::NewerFormat { path: path.to_owned(), found: format, known: FORMAT });
+        }
+        let whole: Whole = toml::from_str(&text).map_err(wrong)?;
+        let info = RunInfo {
+            scene_text: whole.scene,
+            scene_name: whole.name,
+            seed: whole.seed,
+            dimension: whole.dimension,
+            dt: whole.dt,
+            groups: whole.groups,
+            obstacle_names: whole.obstacles,
+        };
+        Ok(Self { gluey: whole.gluey, info, formats: Formats { vtk: whole.vtk, xyz: whole.xyz } })
+    }
+}
+
+/// A multi-line string of TOML. Literal where possible, because then it looks like the scene; a literal can hold
+/// neither three quotes nor control characters, and parsers may change its carriage returns.
+fn quoted(text: &str) -> String {
+    let literal = !text.contains("'''")
+        && !text.ends_with('\'')
+        && text.chars().all(|letter| letter == '\n' || letter == '\t' || !letter.is_control());
+    if literal {
+        return format!("'''\n{text}'''"); // the first newline belongs to the quotes
+    }
+    let mut quoted = String::from("\"\"\"\n");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\n' => quoted.push('\n'),
+            control if control.is_control() => {
+                // Writing to a string cannot fail.
+                let _ = write!(quoted, "\\u{:04X}", u32::from(control));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\"\"\""
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip(manifest: &Manifest) -> Manifest {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.toml");
+        fs::write(&path, manifest.to_toml().unwrap()).unwrap();
+        Manifest::read(&path).unwrap()
+    }
+
+    fn manifest(scene_text: &str) -> Manifest {
+        let info = RunInfo {
+            scene_text: scene_text.into(),
+            scene_name: "a \"name\" = [1]".into(),
+            seed: u64::MAX,
+            dimension: 2,
+            dt: 1.0 / 3.0,
+            groups: vec![Group { name: "sand".into(), colour: [1, 2, 255] }],
+            obstacle_names: vec!["floor".into(), "l'id".into()],
+        };
+        Manifest::new(&info, Formats { vtk: true, xyz: false })
+    }
+
+    #[test]
+    fn a_scene_is_shown_as_it_is_written() {
+        let text = "# it's a scene\ngravity = [0, -9.81]\n\n[[particles]]\nname = \"a\\\"b\"\n";
+        let manifest = manifest(text);
+        assert!(manifest.to_toml().unwrap().contains(&format!("scene = '''\n{text}'''\n")));
+        assert_eq!(round_trip(&manifest), manifest);
+    }
+
+    #[test]
+    fn awkward_scenes_come_back_as_they_were() {
+        for text in ["", "\n", "\n\nx", "'", "''", "a'''b", "a\r\nb\rc", "\u{7f}\u{1}\u{85}", "\\u0041\"\"\"\"", "é😀"]
+        {
+            assert_eq!(round_trip(&manifest(text)).info.scene_text, text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_scene_comes_back_as_it_was(text in any::<String>()) {
+            prop_assert_eq!(round_trip(&manifest(&text)).info.scene_text, text);
+        }
+    }
+
+    #[test]
+    fn a_newer_manifest_and_a_foreign_one_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.toml");
+        assert!(matches!(Manifest::read(&path), Err(TrajectoryError::NoRun { path }) if path == folder.path()));
+        fs::write(&path, "format = 99\nunknown = true\n").unwrap();
+        assert!(matches!(Manifest::read(&path), Err(TrajectoryError::NewerFormat { found: 99, known: 1, .. })));
+        fs::write(&path, "[package]\nname = 'x'\n").unwrap();
+        assert!(matches!(Manifest::read(&path), Err(TrajectoryError::Manifest { .. })));
+    }
+
+    #[test]
+    fn a_fingerprint_sees_every_part() {
+        let info = manifest("scene").info;
+        let others = [
+            RunInfo { scene_text: "scenf".into(), ..info.clone() },
+            RunInfo { seed: 1, ..info.clone() },
+            RunInfo { dimension: 3, ..info.clone() },
+            RunInfo { dt: 0.25, ..info.clone() },
+        ];
+        assert!(others.iter().all(|other| other.fingerprint() != info.fingerprint()));
+    }
+}

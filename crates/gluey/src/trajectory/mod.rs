@@ -1,0 +1,67 @@
+//! What a run leaves in its folder: series, frames for `ParaView` and OVITO, checkpoints; and how a stopped run goes on.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `manifest.toml` | what was run: versions, seed, dimension, dt, the scene's text |
+//! | `series.csv` | one row per series interval: energies, momentum, figures of the step, load on each obstacle |
+//! | `particles.pvd`, `contacts.pvd`, `obstacles.pvd` | the times of the frames, for `ParaView` |
+//! | `frames/particles_00000012.vtp`, … | the frame of step 12, as VTK XML `PolyData` |
+//! | `trajectory.xyz` | the frames as extended XYZ, for OVITO |
+//! | `checkpoint.gluey` | the newest checkpoint: all that is needed to go on |
+//! | `timings.csv`, `host.toml` | wall times and host facts: the only files that differ between two equal runs |
+//! | `.lock` | empty; locked while a process writes to the folder |
+//!
+//! A run that is stopped at any moment and resumed from its checkpoint leaves the same bytes in all files but
+//! `timings.csv` and `host.toml` as a run that was never stopped, because
+//! - every file is a function of the states alone, and frames are numbered by step;
+//! - whole files are written beside their place and renamed into it, so that none is ever half there;
+//! - a checkpoint records the length of the files that grow, after these have reached the disk; resuming cuts them
+//!   back to that length and removes frames of later steps.
+//!
+//! The library reads no clock: wall times are handed in. The caller owns the loop:
+//!
+//! ```
+//! use gluey::simulation::{State, StepReport};
+//! use gluey::trajectory::{Checkpoint, Formats, Frame, IfPresent, Observation, Recorder, RunInfo, checkpoint_path};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let info = RunInfo { scene_name: "nothing".into(), dimension: 3, dt: 0.5, ..RunInfo::default() };
+//! let (mut state, report) = (State::default(), StepReport::default());
+//!
+//! let mut recorder = Recorder::create(folder.path(), &info, Formats::ALL, IfPresent::Refuse)?;
+//! for step in 0..3 {
+//!     state.step = step; // here a simulation would advance
+//!     let time = step as f64 * info.dt;
+//!     let particles = &state.particles;
+//!     recorder.record_step(&Observation { step, time, particles, potential_energy: 0.0, report: &report })?;
+//!     recorder.record_frame(&Frame { step, time, particles, contacts: &[], obstacles: &[] })?;
+//!     recorder.checkpoint(&state, &report)?; // last, so that it covers what was written for this step
+//! }
+//! drop(recorder);
+//!
+//! let checkpoint = Checkpoint::read(&checkpoint_path(folder.path()))?;
+//! let recorder = Recorder::resume(folder.path(), &checkpoint)?; // go on from checkpoint.state
+//! assert_eq!(recorder.frames().len(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod checkpoint;
+mod error;
+mod files;
+mod frame;
+mod manifest;
+mod recorder;
+#[cfg(test)]
+mod resume_tests;
+mod series;
+mod summary;
+mod vtk;
+mod xyz;
+
+pub use checkpoint::{Checkpoint, FrameStamp, Progress};
+pub use error::TrajectoryError;
+pub use frame::{ContactGeometry, Frame, ObstacleSurface};
+pub use manifest::{Formats, Group, Manifest, RunInfo};
+pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path};
+pub use series::Observation;
+pub use summary::{CheckpointStatus, RunSummary};

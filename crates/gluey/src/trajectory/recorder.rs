@@ -1,0 +1,365 @@
+//! The writer of a run folder.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::checkpoint::View;
+use super::files::{self, Appended, Durable, check_length, write_whole};
+use super::{Checkpoint, Formats, Frame, FrameStamp, Manifest, Observation, Progress, RunInfo, TrajectoryError};
+use super::{series, vtk, xyz};
+use crate::simulation::{State, StepReport};
+
+pub(super) const MANIFEST: &str = "manifest.toml";
+pub(super) const SERIES: &str = "series.csv";
+pub(super) const XYZ: &str = "trajectory.xyz";
+const CHECKPOINT: &str = "checkpoint.gluey";
+const TIMINGS: &str = "timings.csv";
+const HOST: &str = "host.toml";
+const LOCK: &str = ".lock";
+const FRAMES: &str = "frames";
+pub(super) const PARTICLES: &str = "particles";
+const CONTACTS: &str = "contacts";
+const OBSTACLES: &str = "obstacles";
+const KINDS: [&str; 3] = [PARTICLES, CONTACTS, OBSTACLES];
+
+/// What to do about a run that is in the folder already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfPresent {
+    /// Leave it alone and fail.
+    Refuse,
+    /// Remove its files (and no others) and start anew.
+    Replace,
+}
+
+/// Wall times, measured by the caller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timing {
+    /// Steps taken.
+    pub step: u64,
+    /// Since this process started or resumed the run (seconds).
+    pub wall_seconds: f64,
+    /// Mean over the steps since the last row (seconds).
+    pub seconds_per_step: f64,
+}
+
+/// Where a run folder keeps its checkpoint.
+#[must_use]
+pub fn checkpoint_path(folder: &Path) -> PathBuf {
+    folder.join(CHECKPOINT)
+}
+
+/// Writes a run folder. A call that fails can be repeated when its cause is gone; what was written before stays whole.
+#[derive(Debug)]
+pub struct Recorder {
+    folder: PathBuf,
+    manifest: Manifest,
+    fingerprint: u64,
+    series: Appended,
+    xyz: Option<Appended>,
+    timings: Appended,
+    frames: Vec<FrameStamp>,
+    /// Files of frames that may not have reached the disk yet.
+    unsynced: Vec<PathBuf>,
+    /// Held until the recorder is dropped or its process ends in whatever way.
+    _lock: Option<File>,
+}
+
+impl Recorder {
+    /// Starts a run in a folder, which is created if need be.
+    pub fn create(
+        folder: &Path,
+        info: &RunInfo,
+        formats: Formats,
+        if_present: IfPresent,
+    ) -> Result<Self, TrajectoryError> {
+        fs::create_dir_all(folder).map_err(TrajectoryError::io("create", folder))?;
+        let lock = lock(folder)?;
+        if [MANIFEST, SERIES, CHECKPOINT].iter().any(|file| folder.join(file).exists()) {
+            match if_present {
+                IfPresent::Refuse => return Err(TrajectoryError::HoldsRun { path: folder.to_owned() }),
+                IfPresent::Replace => remove_run(folder)?,
+            }
+        }
+        let manifest = Manifest::new(info, formats);
+        write_manifest(&manifest, &folder.join(MANIFEST))?;
+        if formats.vtk {
+            let frames = folder.join(FRAMES);
+            fs::create_dir_all(&frames).map_err(TrajectoryError::io("create", &frames))?;
+        }
+        let mut series = Appended::create(&folder.join(SERIES))?;
+        series.append(|out| series::write_header(&info.obstacle_names, out))?;
+        let xyz = if formats.xyz { Some(Appended::create(&folder.join(XYZ))?) } else { None };
+        let timings = start_timings(&folder.join(TIMINGS))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            fingerprint: info.fingerprint(),
+            manifest,
+            series,
+            xyz,
+            timings,
+            frames: Vec::new(),
+            unsynced: Vec::new(),
+            _lock: lock,
+        })
+    }
+
+    /// Goes on with the run in a folder from a checkpoint of it: what was written after the checkpoint is removed.
+    pub fn resume(folder: &Path, checkpoint: &Checkpoint) -> Result<Self, TrajectoryError> {
+        let manifest = Manifest::read(&folder.join(MANIFEST))?;
+        let lock = lock(folder)?;
+        // 1. Everything is checked before anything is changed.
+        if manifest.info.fingerprint() != checkpoint.fingerprint || manifest.info.scene_text != checkpoint.scene_text {
+            return Err(TrajectoryError::OtherRun { path: folder.join(MANIFEST) });
+        }
+        let Progress { frames, series_bytes, xyz_bytes } = &checkpoint.progress;
+        check_length(&folder.join(SERIES), *series_bytes)?;
+        check_length(&folder.join(XYZ), *xyz_bytes)?;
+        // 2. The checkpoint may be a copy of an older one: from here on no later one fits the files.
+        checkpoint.write(&checkpoint_path(folder))?;
+        // 3. What is later than the checkpoint goes.
+        files::remove_where(folder, |_| false)?;
+        let series = Appended::resume(&folder.join(SERIES), *series_bytes)?;
+        let xyz = if manifest.formats.xyz { Some(Appended::resume(&folder.join(XYZ), *xyz_bytes)?) } else { None };
+        if manifest.formats.vtk {
+            remove_later_frames(&folder.join(FRAMES), frames)?;
+            write_frame_lists(folder, frames)?;
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            fingerprint: checkpoint.fingerprint,
+            manifest,
+            series,
+            xyz,
+            timings: resume_timings(&folder.join(TIMINGS))?,
+            frames: frames.clone(),
+            unsynced: Vec::new(),
+            _lock: lock,
+        })
+    }
+
+    /// The run's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is being run.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The frames recorded so far, in order.
+    #[must_use]
+    pub fn frames(&self) -> &[FrameStamp] {
+        &self.frames
+    }
+
+    /// Adds a row to the series.
+    pub fn record_step(&mut self, observation: &Observation) -> Result<(), TrajectoryError> {
+        let (expected, found) = (self.manifest.info.obstacle_names.len(), observation.report.loads.len());
+        if found != expected && found != 0 {
+            return Err(TrajectoryError::Loads { path: self.series.path().to_owned(), expected, found });
+        }
+        self.series.append(|out| series::write_row(observation, expected, out))
+    }
+
+    /// Adds a frame, of a later step than the last one.
+    pub fn record_frame(&mut self, frame: &Frame) -> Result<(), TrajectoryError> {
+        let last = self.frames.last().copied();
+        if let Some(last) = last.filter(|last| frame.step <= last.step) {
+            return Err(TrajectoryError::FrameOrder { path: self.folder.clone(), step: frame.step, last: last.step });
+        }
+        let still = last.and_then(|last| last.obstacles).filter(|_| !frame.obstacles_move());
+        let shown = still.or_else(|| (!frame.obstacles.is_empty()).then_some(frame.step));
+        self.frames.push(FrameStamp { step: frame.step, time: frame.time, obstacles: shown });
+        // The file that grows comes last: all before it is overwritten if the frame is tried again.
+        let written = self.write_vtk(frame).and_then(|()| match &mut self.xyz {
+            Some(xyz) => xyz.append(|out| xyz::write_frame(frame, &self.manifest.info.groups, out)),
+            None => Ok(()),
+        });
+        if written.is_err() {
+            self.frames.pop();
+        }
+        written
+    }
+
+    /// Writes the frame that was stamped last, and the lists of frames with it.
+    fn write_vtk(&mut self, frame: &Frame) -> Result<(), TrajectoryError> {
+        if !self.manifest.formats.vtk {
+            return Ok(());
+        }
+        let own_obstacles = self.frames.last().is_some_and(|stamp| stamp.obstacles == Some(frame.step));
+        self.write_frame_file(PARTICLES, frame.step, |out| vtk::write_particles(frame, out))?;
+        self.write_frame_file(CONTACTS, frame.step, |out| vtk::write_contacts(frame, out))?;
+        if own_obstacles {
+            self.write_frame_file(OBSTACLES, frame.step, |out| vtk::write_obstacles(frame, out))?;
+        }
+        write_frame_lists(&self.folder, &self.frames)
+    }
+
+    fn write_frame_file(
+        &mut self,
+        kind: &str,
+        step: u64,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), TrajectoryError> {
+        let path = self.folder.join(FRAMES).join(frame_file(kind, step));
+        write_whole(&path, Durable::Later, fill)?;
+        self.unsynced.push(path);
+        Ok(())
+    }
+
+    /// Writes a checkpoint that covers all recorded so far; to be called after what is recorded for the same step.
+    /// When it returns, checkpoint and records have reached the disk.
+    pub fn checkpoint(&mut self, state: &State, report: &StepReport) -> Result<(), TrajectoryError> {
+        self.series.sync()?;
+        if let Some(xyz) = &self.xyz {
+            xyz.sync()?;
+        }
+        self.sync_frames()?;
+        let progress = Progress {
+            frames: std::mem::take(&mut self.frames), // lent, not copied: there may be many
+            series_bytes: self.series.length(),
+            xyz_bytes: self.xyz.as_ref().map_or(0, Appended::length),
+        };
+        let view = View {
+            state,
+            fingerprint: self.fingerprint,
+            scene_text: &self.manifest.info.scene_text,
+            progress: &progress,
+            report,
+        };
+        let written = view.write(&checkpoint_path(&self.folder));
+        self.frames = progress.frames;
+        written
+    }
+
+    fn sync_frames(&mut self) -> Result<(), TrajectoryError> {
+        if self.unsynced.is_empty() {
+            return Ok(());
+        }
+        let lists = KINDS.map(|kind| self.folder.join(frame_list(kind)));
+        // Frames that someone took away meanwhile need no disk.
+        for path in self.unsynced.iter().chain(&lists).filter(|path| path.exists()) {
+            files::sync(path)?;
+        }
+        files::sync_folder(&self.folder.join(FRAMES))?;
+        self.unsynced.clear();
+        Ok(())
+    }
+
+    /// Adds a row of wall times. Where the run was resumed, steps may repeat and wall times start again.
+    pub fn record_timing(&mut self, timing: &Timing) -> Result<(), TrajectoryError> {
+        let Timing { step, wall_seconds, seconds_per_step } = timing;
+        self.timings.append(|out| writeln!(out, "{step},{wall_seconds:.6},{seconds_per_step:.6e}"))
+    }
+
+    /// Notes facts about the machine (name, processor, threads…); each start or resumption adds a table.
+    pub fn record_host(&self, facts: &[(&str, String)]) -> Result<(), TrajectoryError> {
+        let path = self.folder.join(HOST);
+        let before = match fs::read_to_string(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => String::new(),
+            other => other.map_err(TrajectoryError::io("read", &path))?,
+        };
+        let session: toml::Table =
+            facts.iter().map(|(name, fact)| ((*name).to_owned(), toml::Value::from(fact.as_str()))).collect();
+        write_whole(&path, Durable::Later, |out| writeln!(out, "{before}[[session]]\n{session}"))
+    }
+}
+
+fn write_manifest(manifest: &Manifest, path: &Path) -> Result<(), TrajectoryError> {
+    let text = manifest.to_toml().map_err(|error| TrajectoryError::io("write", path)(io::Error::other(error)))?;
+    write_whole(path, Durable::Now, |out| out.write_all(text.as_bytes()))
+}
+
+/// Keeps other processes from writing to the folder. The system releases the lock when the process ends, even killed.
+fn lock(folder: &Path) -> Result<Option<File>, TrajectoryError> {
+    let path = folder.join(LOCK);
+    let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path);
+    let file = file.map_err(TrajectoryError::io("write", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(TrajectoryError::InUse { path: folder.to_owned() }),
+        // Some network file systems have no locks; a run there is still better than none.
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// Removes a run, its checkpoint first: what is left of a removal that was stopped cannot be taken for a whole run.
+fn remove_run(folder: &Path) -> Result<(), TrajectoryError> {
+    for file in [CHECKPOINT, SERIES, XYZ, TIMINGS, HOST] {
+        files::remove(&folder.join(file))?;
+    }
+    for kind in KINDS {
+        files::remove(&folder.join(frame_list(kind)))?;
+    }
+    if folder.join(FRAMES).is_dir() {
+        remove_later_frames(&folder.join(FRAMES), &[])?;
+    }
+    files::remove_where(folder, |name| name == MANIFEST)
+}
+
+/// Removes the frames that are not among those kept, and nothing that is no frame.
+fn remove_later_frames(frames: &Path, kept: &[FrameStamp]) -> Result<(), TrajectoryError> {
+    let mut names: Vec<String> = Vec::new();
+    for stamp in kept {
+        names.extend([frame_file(PARTICLES, stamp.step), frame_file(CONTACTS, stamp.step)]);
+        names.extend(stamp.obstacles.map(|step| frame_file(OBSTACLES, step)));
+    }
+    names.sort_unstable();
+    files::remove_where(frames, |name| {
+        is_frame_file(name) && names.binary_search_by(|kept| (**kept).cmp(name)).is_err()
+    })
+}
+
+fn frame_file(kind: &str, step: u64) -> String {
+    format!("{kind}_{step:08}.vtp")
+}
+
+fn is_frame_file(name: &str) -> bool {
+    let stem = name.strip_suffix(".vtp").and_then(|stem| stem.split_once('_'));
+    stem.is_some_and(|(kind, step)| {
+        KINDS.contains(&kind) && step.parse().is_ok_and(|step| frame_file(kind, step) == name)
+    })
+}
+
+pub(super) fn frame_list(kind: &str) -> String {
+    format!("{kind}.pvd")
+}
+
+/// Writes the lists of frames; there is none of nothing.
+fn write_frame_lists(folder: &Path, frames: &[FrameStamp]) -> Result<(), TrajectoryError> {
+    for kind in KINDS {
+        let path = folder.join(frame_list(kind));
+        let step = |stamp: &FrameStamp| if kind == OBSTACLES { stamp.obstacles } else { Some(stamp.step) };
+        let entries = frames
+            .iter()
+            .filter_map(|stamp| step(stamp).map(|step| (stamp.time, format!("{FRAMES}/{}", frame_file(kind, step)))));
+        if entries.clone().next().is_none() {
+            files::remove(&path)?;
+        } else {
+            write_whole(&path, Durable::Later, |out| vtk::write_series(entries, out))?;
+        }
+    }
+    Ok(())
+}
+
+fn start_timings(path: &Path) -> Result<Appended, TrajectoryError> {
+    let mut timings = Appended::create(path)?;
+    timings.append(|out| writeln!(out, "step,wall_seconds,seconds_per_step"))?;
+    Ok(timings)
+}
+
+/// Wall times are facts about the past: they stay, but for a line that a killed run left unfinished.
+fn resume_timings(path: &Path) -> Result<Appended, TrajectoryError> {
+    match fs::read(path) {
+        Ok(text) => {
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+            Appended::resume(path, whole as u64)
+        }
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => start_timings(path),
+        Err(cause) => Err(TrajectoryError::io("read", path)(cause)),
+    }
+}

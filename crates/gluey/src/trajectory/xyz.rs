@@ -1,0 +1,116 @@
+//! Frames for OVITO: extended XYZ, one frame after the other in one text file.
+//!
+//! The names of the properties are those OVITO (and ASE) map by themselves. Numbers have 17 significant digits, which
+//! a reader turns back into the same f64.
+
+use std::io::{self, BufRead, Write};
+
+use super::{Frame, Group};
+
+/// Appends one frame: the number of particles, a line of keys, then one line a particle.
+pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) -> io::Result<()> {
+    let particles = frame.particles;
+    let species: Vec<String> = groups.iter().map(|group| one_word(&group.name)).collect();
+    writeln!(out, "{}", particles.len())?;
+    writeln!(
+        out,
+        r#"Properties=species:S:1:pos:R:3:velo:R:3:radius:R:1:mass:R:1:group:I:1:id:I:1:contacts:I:1 Time={:.16e} Step={} pbc="F F F""#,
+        frame.time, frame.step
+    )?;
+    let contacts = frame.contacts_per_particle();
+    for i in 0..particles.len() {
+        let group = particles.group[i];
+        match species.get(group as usize) {
+            Some(name) => write!(out, "{name}")?,
+            None => write!(out, "group{group}")?,
+        }
+        for value in particles.position[i].to_array().into_iter().chain(particles.velocity[i].to_array()) {
+            write!(out, " {value:.16e}")?;
+        }
+        let (radius, mass) = (particles.radius[i], particles.mass[i]);
+        writeln!(out, " {radius:.16e} {mass:.16e} {group} {i} {}", contacts[i])?;
+    }
+    Ok(())
+}
+
+/// Columns are separated by blanks, so a name may hold none and must not be empty.
+fn one_word(name: &str) -> String {
+    if name.is_empty() {
+        return "_".into();
+    }
+    name.chars().map(|letter| if letter.is_whitespace() || letter.is_control() { '_' } else { letter }).collect()
+}
+
+/// How many whole frames the text holds; one that is still being written does not count.
+pub(super) fn count_frames(mut text: impl BufRead) -> io::Result<usize> {
+    let mut frames = 0;
+    let mut line = Vec::new();
+    let mut next_line = |line: &mut Vec<u8>| -> io::Result<bool> {
+        line.clear();
+        text.read_until(b'\n', line)?;
+        Ok(line.ends_with(b"\n"))
+    };
+    while next_line(&mut line)? {
+        let particles: u64 = match std::str::from_utf8(&line).ok().and_then(|count| count.trim().parse().ok()) {
+            Some(count) => count,
+            None => return Err(io::Error::new(io::ErrorKind::InvalidData, "a number of particles was expected")),
+        };
+        for _ in 0..=particles {
+            if !next_line(&mut line)? {
+                return Ok(frames);
+            }
+        }
+        frames += 1;
+    }
+    Ok(frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::geometry::Particles;
+
+    fn text(particles: &Particles, groups: &[Group]) -> String {
+        let frame = Frame { step: 12, time: 0.1, particles, contacts: &[], obstacles: &[] };
+        let mut out = Vec::new();
+        write_frame(&frame, groups, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn numbers_read_back_are_the_same_bits() {
+        let mut particles = Particles::default();
+        let position = DVec3::new(1.0 / 3.0, -1e-300, std::f64::consts::PI * 1e200);
+        particles.push(position, 0.1, 7.0 / 9.0);
+        let text = text(&particles, &[Group { name: "fine sand".into(), colour: [0; 3] }]);
+        let row: Vec<&str> = text.lines().nth(2).unwrap().split(' ').collect();
+        assert_eq!(row[0], "fine_sand");
+        let numbers: Vec<f64> = row[1..].iter().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(numbers, [position.x, position.y, position.z, 0.0, 0.0, 0.0, 0.1, 7.0 / 9.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn every_row_has_a_species() {
+        let mut particles = Particles::default();
+        particles.push(DVec3::ZERO, 1.0, 1.0);
+        let no_name = Group { name: String::new(), colour: [0; 3] };
+        assert!(text(&particles, &[no_name]).lines().nth(2).unwrap().starts_with("_ "));
+        assert!(text(&particles, &[]).lines().nth(2).unwrap().starts_with("group0 "));
+    }
+
+    #[test]
+    fn only_whole_frames_count() {
+        let mut particles = Particles::default();
+        particles.push(DVec3::ZERO, 1.0, 1.0);
+        particles.push(DVec3::X, 1.0, 1.0);
+        let twice = text(&particles, &[]).repeat(2);
+        let count = |text: &str| count_frames(text.as_bytes()).unwrap();
+        assert_eq!(count(&twice), 2);
+        assert_eq!(count(&twice[..twice.len() - 1]), 1);
+        assert_eq!(count(""), 0);
+        assert_eq!(count(&text(&Particles::default(), &[])), 1);
+        assert!(count_frames("hello\n".as_bytes()).is_err());
+    }
+}
