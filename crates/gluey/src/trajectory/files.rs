@@ -210,7 +210,7 @@ mod tests {
         let mut rows = Appended::create(&path).unwrap();
         rows.append(|out| out.write_all(b"one\n")).unwrap();
         rows.append(|out| {
-            out.write_all(&[b'x'; 100_000])?; // more than the buffer holds, so a part reaches the file
+            out.write_all(&vec![b'x'; 100_000])?; // more than the buffer holds, so a part reaches the file
             Err(io::ErrorKind::StorageFull.into())
         })
         .unwrap_err();

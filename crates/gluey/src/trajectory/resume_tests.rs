@@ -39,8 +39,8 @@ fn state(step: u64) -> State {
     let mut state = State { step, ..State::default() };
     for i in 0..4 {
         state.particles.push(DVec3::new(f64::from(i), step as f64 / 3.0, 0.0), 0.5, 1.0 + f64::from(i));
-        state.particles.velocity[i as usize] = DVec3::Y / 7.0;
     }
+    state.particles.velocity.fill(DVec3::Y / 7.0);
     state.contacts = (0..step % 3).map(|i| touching(i as u32)).collect();
     state
 }
@@ -156,7 +156,9 @@ fn resuming_leaves_files_alone_that_are_not_of_the_run() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), PLAN, 6);
     let notes = ["notes.txt", "frames/particles_best.vtp", "frames/particles_7.vtp", "frames/movie.mp4"];
-    notes.iter().for_each(|name| fs::write(folder.path().join(name), "mine").unwrap());
+    for name in notes {
+        fs::write(folder.path().join(name), "mine").unwrap();
+    }
     go_on(folder.path(), PLAN);
     drop(Recorder::create(folder.path(), &info(), Formats::ALL, IfPresent::Replace).unwrap());
     let left = content(folder.path());

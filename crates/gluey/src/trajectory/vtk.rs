@@ -48,10 +48,9 @@ impl Values<'_> {
             Self::Float(values) => values.iter().try_for_each(|value| out.write_all(&value.to_le_bytes())),
             Self::Index(values) => values.iter().try_for_each(|value| out.write_all(&value.to_le_bytes())),
             Self::Integer(values) => values.iter().try_for_each(|value| out.write_all(&value.to_le_bytes())),
-            Self::Vector(values) => values
-                .iter()
-                .flat_map(|vector| vector.to_array())
-                .try_for_each(|value| out.write_all(&value.to_le_bytes())),
+            Self::Vector(values) => {
+                values.iter().flat_map(DVec3::to_array).try_for_each(|value| out.write_all(&value.to_le_bytes()))
+            }
         }
     }
 }
@@ -96,9 +95,14 @@ impl Cells {
     }
 
     fn into_arrays(self) -> Vec<Array<'static>> {
-        let offsets = (1..=self.count()).map(|cell| (cell * self.corners).cast_signed() as i64).collect();
+        let offsets = (1..=self.count()).map(|cell| signed(cell * self.corners)).collect();
         vec![Array::integer("connectivity", self.connectivity), Array::integer("offsets", offsets)]
     }
+}
+
+/// VTK counts in `Int64`; what fits in memory fits.
+fn signed(count: usize) -> i64 {
+    count.cast_signed() as i64
 }
 
 /// A `.vtp` file with one piece. VTK numbers cells by kind: vertices, then lines, then polygons.
@@ -170,7 +174,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     PolyData {
         time: frame.time,
         points: particles.position.as_slice().into(),
-        vertices: Cells { connectivity: (0..count as i64).collect(), corners: 1 },
+        vertices: Cells { connectivity: (0..signed(count)).collect(), corners: 1 },
         lines: Cells::none(),
         polygons: Cells::none(),
         point_data: vec![
@@ -196,7 +200,7 @@ pub(super) fn write_contacts(frame: &Frame, out: &mut dyn Write) -> io::Result<(
     PolyData {
         time: frame.time,
         vertices: Cells::none(),
-        lines: Cells { connectivity: (0..points.len() as i64).collect(), corners: 2 },
+        lines: Cells { connectivity: (0..signed(points.len())).collect(), corners: 2 },
         polygons: Cells::none(),
         points: points.into(),
         point_data: Vec::new(),
@@ -238,7 +242,7 @@ pub(super) fn write_obstacles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     let (mut lines, mut triangles) = (Vec::new(), Vec::new());
     let (mut line_owners, mut triangle_owners) = (Vec::new(), Vec::new());
     for (owner, surface) in frame.obstacles.iter().enumerate() {
-        let shift = points.len() as i64;
+        let shift = signed(points.len());
         let shifted = |corner: &u32| shift + i64::from(*corner);
         lines.extend(surface.lines.iter().flatten().map(shifted));
         triangles.extend(surface.triangles.iter().flatten().map(shifted));

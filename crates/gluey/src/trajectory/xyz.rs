@@ -17,8 +17,7 @@ pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) 
         r#"Properties=species:S:1:pos:R:3:velo:R:3:radius:R:1:mass:R:1:group:I:1:id:I:1:contacts:I:1 Time={:.16e} Step={} pbc="F F F""#,
         frame.time, frame.step
     )?;
-    let contacts = frame.contacts_per_particle();
-    for i in 0..particles.len() {
+    for (i, contacts) in frame.contacts_per_particle().into_iter().enumerate() {
         let group = particles.group[i];
         match species.get(group as usize) {
             Some(name) => write!(out, "{name}")?,
@@ -28,7 +27,7 @@ pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) 
             write!(out, " {value:.16e}")?;
         }
         let (radius, mass) = (particles.radius[i], particles.mass[i]);
-        writeln!(out, " {radius:.16e} {mass:.16e} {group} {i} {}", contacts[i])?;
+        writeln!(out, " {radius:.16e} {mass:.16e} {group} {i} {contacts}")?;
     }
     Ok(())
 }
