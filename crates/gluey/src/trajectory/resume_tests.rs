@@ -92,11 +92,11 @@ fn run(folder: &Path, plan: Plan, last: u64) {
     }
 }
 
-fn go_on(folder: &Path, plan: Plan) {
+fn go_on(folder: &Path, plan: Plan, last: u64) {
     let checkpoint = Checkpoint::read(&checkpoint_path(folder)).unwrap();
     assert_eq!(checkpoint.state, state(checkpoint.state.step));
     let mut recorder = Recorder::resume(folder, &checkpoint).unwrap();
-    for step in checkpoint.state.step + 1..=LAST {
+    for step in checkpoint.state.step + 1..=last {
         record(&mut recorder, plan, step).unwrap();
     }
 }
@@ -145,9 +145,44 @@ fn stopped_at_any_step_and_resumed_is_the_same_as_never_stopped() {
             fs::write(path(".gluey-AbCdEf"), "half a check").unwrap();
             fs::write(path("frames/.gluey-123456"), "half a fra").unwrap();
             fs::write(path("frames/particles_00000999.vtp"), "a frame of later").unwrap();
-            go_on(stopped.path(), plan);
+            go_on(stopped.path(), plan, LAST);
             assert_same(stopped.path(), whole.path());
         }
+    }
+}
+
+/// The other process of the next test.
+#[test]
+#[ignore = "does nothing by itself"]
+fn write_a_run_and_be_killed() {
+    if let Some(folder) = std::env::var_os("GLUEY_RUN_TO_KILL") {
+        run(Path::new(&folder), PLAN, LAST_OF_KILLED);
+    }
+}
+
+const LAST_OF_KILLED: u64 = 400;
+
+#[test]
+fn killed_at_any_moment_and_resumed_is_the_same_as_never_stopped() {
+    let whole = tempfile::tempdir().unwrap();
+    run(whole.path(), PLAN, LAST_OF_KILLED);
+    for rows in [1, 17, 60] {
+        let killed = tempfile::tempdir().unwrap();
+        let mut process = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "trajectory::resume_tests::write_a_run_and_be_killed"])
+            .env("GLUEY_RUN_TO_KILL", killed.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let checkpoint = checkpoint_path(killed.path());
+        let series = || fs::read(killed.path().join("series.csv")).unwrap_or_default();
+        let enough = || checkpoint.exists() && series().iter().filter(|byte| **byte == b'\n').count() > rows;
+        // On a busy machine the run may end by itself before it is killed: nothing is left to do then.
+        while !enough() && process.try_wait().unwrap().is_none() {}
+        process.kill().unwrap();
+        process.wait().unwrap();
+        go_on(killed.path(), PLAN, LAST_OF_KILLED);
+        assert_same(killed.path(), whole.path());
     }
 }
 
@@ -159,7 +194,7 @@ fn resuming_leaves_files_alone_that_are_not_of_the_run() {
     for name in notes {
         fs::write(folder.path().join(name), "mine").unwrap();
     }
-    go_on(folder.path(), PLAN);
+    go_on(folder.path(), PLAN, LAST);
     drop(Recorder::create(folder.path(), &info(), Formats::ALL, IfPresent::Replace).unwrap());
     let left = content(folder.path());
     assert!(notes.iter().all(|name| left[*name] == b"mine"));
@@ -184,9 +219,9 @@ fn resuming_from_an_older_copy_of_the_checkpoint_survives_being_stopped_again() 
     run(whole.path(), PLAN, LAST);
     run(stopped.path(), PLAN, 5);
     let older = Checkpoint::read(&checkpoint_path(stopped.path())).unwrap();
-    go_on(stopped.path(), PLAN);
+    go_on(stopped.path(), PLAN, LAST);
     drop(Recorder::resume(stopped.path(), &older).unwrap());
-    go_on(stopped.path(), PLAN);
+    go_on(stopped.path(), PLAN, LAST);
     assert_same(stopped.path(), whole.path());
 }
 
