@@ -154,7 +154,7 @@ fn in_words(cause: &io::Error) -> String {
         ErrorKind::PermissionDenied => "permission denied".into(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
         ErrorKind::NotADirectory => "a part of this path is a file, not a folder".into(),
-        ErrorKind::NotFound => "it does not exist".into(),
+        ErrorKind::NotFound => "there is no such file or folder".into(),
         ErrorKind::AlreadyExists => "a file of this name is in the way".into(),
         _ => cause.to_string(),
     }

@@ -73,7 +73,7 @@ impl Recorder {
         formats: Formats,
         if_present: IfPresent,
     ) -> Result<Self, TrajectoryError> {
-        fs::create_dir_all(folder).map_err(TrajectoryError::io("create", folder))?;
+        create_folder(folder)?;
         let lock = lock(folder)?;
         if [MANIFEST, SERIES, CHECKPOINT].iter().any(|file| folder.join(file).exists()) {
             match if_present {
@@ -84,8 +84,7 @@ impl Recorder {
         let manifest = Manifest::new(info, formats);
         write_manifest(&manifest, &folder.join(MANIFEST))?;
         if formats.vtk {
-            let frames = folder.join(FRAMES);
-            fs::create_dir_all(&frames).map_err(TrajectoryError::io("create", &frames))?;
+            create_folder(&folder.join(FRAMES))?;
         }
         let mut series = Appended::create(&folder.join(SERIES))?;
         series.append(|out| series::write_header(&info.obstacle_names, out))?;
@@ -122,6 +121,7 @@ impl Recorder {
         let series = Appended::resume(&folder.join(SERIES), *series_bytes)?;
         let xyz = if manifest.formats.xyz { Some(Appended::resume(&folder.join(XYZ), *xyz_bytes)?) } else { None };
         if manifest.formats.vtk {
+            create_folder(&folder.join(FRAMES))?; // someone may have moved the old frames elsewhere
             remove_later_frames(&folder.join(FRAMES), frames)?;
             write_frame_lists(folder, frames)?;
         }
@@ -267,6 +267,10 @@ impl Recorder {
             facts.iter().map(|(name, fact)| ((*name).to_owned(), toml::Value::from(fact.as_str()))).collect();
         write_whole(&path, Durable::Later, |out| writeln!(out, "{before}[[session]]\n{session}"))
     }
+}
+
+fn create_folder(path: &Path) -> Result<(), TrajectoryError> {
+    fs::create_dir_all(path).map_err(TrajectoryError::io("create", path))
 }
 
 fn write_manifest(manifest: &Manifest, path: &Path) -> Result<(), TrajectoryError> {

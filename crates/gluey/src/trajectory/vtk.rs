@@ -107,7 +107,8 @@ fn signed(count: usize) -> i64 {
 
 /// A `.vtp` file with one piece. VTK numbers cells by kind: vertices, then lines, then polygons.
 struct PolyData<'a> {
-    time: f64,
+    /// None where the file serves all times.
+    time: Option<f64>,
     points: Cow<'a, [DVec3]>,
     vertices: Cells,
     lines: Cells,
@@ -137,11 +138,12 @@ impl PolyData<'_> {
         writeln!(out, r#"<?xml version="1.0"?>"#)?;
         writeln!(out, r#"<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#)?;
         writeln!(out, "<PolyData>")?;
-        let time = format_args!("{:.16e}", self.time);
-        writeln!(
-            out,
-            r#"<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time}</DataArray></FieldData>"#
-        )?;
+        if let Some(time) = self.time {
+            writeln!(
+                out,
+                r#"<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time:.16e}</DataArray></FieldData>"#
+            )?;
+        }
         writeln!(out, "<Piece {counts}>")?;
         let mut offset = 0;
         for (section, arrays) in &sections {
@@ -172,7 +174,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     let particles = frame.particles;
     let count = particles.len();
     PolyData {
-        time: frame.time,
+        time: Some(frame.time),
         points: particles.position.as_slice().into(),
         vertices: Cells { connectivity: (0..signed(count)).collect(), corners: 1 },
         lines: Cells::none(),
@@ -198,7 +200,7 @@ pub(super) fn write_contacts(frame: &Frame, out: &mut dyn Write) -> io::Result<(
         frame.contacts.iter().map(|geometry| value(geometry.contact.pair.partner())).collect::<Vec<_>>()
     };
     PolyData {
-        time: frame.time,
+        time: Some(frame.time),
         vertices: Cells::none(),
         lines: Cells { connectivity: (0..signed(points.len())).collect(), corners: 2 },
         polygons: Cells::none(),
@@ -252,7 +254,7 @@ pub(super) fn write_obstacles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     }
     line_owners.append(&mut triangle_owners); // the order in which VTK numbers cells
     PolyData {
-        time: frame.time,
+        time: frame.obstacles_move().then_some(frame.time),
         points: points.into(),
         vertices: Cells::none(),
         lines: Cells { connectivity: lines, corners: 2 },

@@ -138,14 +138,13 @@ def check_obstacles(run, truth):
 
 
 def check_vtk(run):
-    """Every file alone, with the reader that ParaView uses: no error, and the time inside is that of the list."""
+    """Every file alone, with the reader that ParaView uses: no error, and the time inside is that of the list. Only a
+    file of obstacles that do not move serves many times and has none inside."""
     for kind in ("particles", "contacts", "obstacles"):
         if not (run / f"{kind}.pvd").exists():
             continue
-        times = {}
         for entry in ElementTree.parse(run / f"{kind}.pvd").iter("DataSet"):
-            times.setdefault(entry.get("file"), float(entry.get("timestep")))  # a still obstacle: its first time
-        for file, time in times.items():
+            file, time = entry.get("file"), float(entry.get("timestep"))
             errors = []
             reader = vtkXMLPolyDataReader()
             reader.AddObserver("ErrorEvent", lambda *_: errors.append(file))
@@ -153,7 +152,10 @@ def check_vtk(run):
             reader.SetFileName(str(run / file))
             reader.Update()
             assert not errors, f"VTK complains about {file}"
-            same(reader.GetOutput().GetFieldData().GetArray("TimeValue").GetValue(0), time, f"time in {file}")
+            inside = reader.GetOutput().GetFieldData().GetArray("TimeValue")
+            assert inside or kind == "obstacles", f"no time in {file}"
+            if inside:
+                same(inside.GetValue(0), time, f"time in {file}")
 
 
 def check_ovito(run, truth):

@@ -1,5 +1,5 @@
 //! Whether the programs that people use read what a run writes: `check_readers.py` opens two small runs, in space and
-//! in the plane, with VTK, PyVista and OVITO. Needs a Python that has them:
+//! in the plane, with VTK, `PyVista` and OVITO. Needs a Python that has them:
 //!
 //!     GLUEY_PYTHON=.venv/bin/python cargo test -p gluey --test readers -- --ignored
 
