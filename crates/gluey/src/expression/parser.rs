@@ -61,7 +61,7 @@ fn infix(symbol: Symbol) -> Option<(Binding, Operation)> {
         Symbol::Star => (Binding::Product, Operation::Multiply),
         Symbol::Slash => (Binding::Product, Operation::Divide),
         Symbol::Percent => (Binding::Product, Operation::Binary(function::remainder)),
-        Symbol::Caret => (Binding::Power, Operation::Binary(f64::powf)),
+        Symbol::Caret => (Binding::Power, Operation::Binary(function::power)),
         Symbol::Not | Symbol::Open | Symbol::Close | Symbol::Comma => return None,
     })
 }
