@@ -4,6 +4,8 @@
 //! judged by |K₁₅ − G₇| and by how far f at both ends is from the polynomial through the 15 nodes: the nodes stay off the
 //! ends by 0.4 % of the interval, and a jump in there would otherwise go unseen.
 //!
+//! Where the samples show one value and then another, the jump between is found by plain bisection.
+//!
 //! Arguments are rounded to ε|x|, which moves an f that varies by Δ over a width w by about ε|x|Δ/w. An error below that is
 //! noise, and bisection would not lower it. A jump is no noise: its error is never below 0.4 % of Δ.
 
@@ -53,6 +55,9 @@ const FAR_END: [f64; 7] = [
     -0.073_778_979_644_262_45,
     0.091_687_296_848_570_97,
 ];
+
+/// Samples of an interval: the nodes on both sides, the centre and the ends.
+const SAMPLES: usize = 2 * NODES.len() + 3;
 
 /// Error of an interval's share in the mean that is not worth a bisection, relative to the largest |f| seen.
 const TOLERANCE: f64 = 1e-14;
@@ -136,9 +141,15 @@ impl<F: FnMut(f64) -> f64> Quadrature<F> {
         let (mut kronrod, mut gauss) = (0.0, 0.0);
         let (mut beyond_start, mut beyond_end) = (at_centre - at_start, at_centre - at_end);
         let mut variation = beyond_start.abs().max(beyond_end.abs());
+        let mut samples = [(start, at_start); SAMPLES];
+        samples[SAMPLES / 2] = (centre, at_centre);
+        samples[SAMPLES - 1] = (end, at_end);
         for k in 0..NODES.len() {
-            let below = self.sample(centre - half * NODES[k])? - at_centre;
-            let above = self.sample(centre + half * NODES[k])? - at_centre;
+            let (left, right) = (centre - half * NODES[k], centre + half * NODES[k]);
+            let (at_left, at_right) = (self.sample(left)?, self.sample(right)?);
+            samples[1 + k] = (left, at_left);
+            samples[SAMPLES - 2 - k] = (right, at_right);
+            let (below, above) = (at_left - at_centre, at_right - at_centre);
             variation = variation.max(below.abs()).max(above.abs());
             kronrod += 0.5 * KRONROD[k] * (below + above);
             if k % 2 == 1 {
@@ -160,10 +171,34 @@ impl<F: FnMut(f64) -> f64> Quadrature<F> {
             self.error += share;
             return Ok(at_centre + kronrod);
         }
+        if let Some(switch) = self.switch(&samples)? {
+            return Ok(at_start + (at_end - at_start) * ((end - switch) / (end - start)));
+        }
         let left = self.mean(Interval { end: centre, at_end: at_centre, ..interval }, depth + 1)?;
         let right = self.mean(Interval { start: centre, at_start: at_centre, ..interval }, depth + 1)?;
         // Near the resolution the halves are not equal.
         Ok(left + (right - left) * ((end - centre) / (end - start)))
+    }
+
+    /// Where f jumps, to the resolution of f64, if it has one value before and another after; samples in order of x.
+    fn switch(&mut self, samples: &[(f64, f64); SAMPLES]) -> Result<Option<f64>, QuadratureError> {
+        let (before, after) = (samples[0].1, samples[SAMPLES - 1].1);
+        let turn = samples.iter().position(|sample| sample.1 != before).unwrap_or(SAMPLES);
+        if turn == SAMPLES || samples[turn..].iter().any(|sample| sample.1 != after) {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (samples[turn - 1].0, samples[turn].0);
+        loop {
+            let middle = low + 0.5 * (high - low);
+            if middle <= low || middle >= high {
+                return Ok(Some(high));
+            }
+            match self.sample(middle)? {
+                value if value == before => low = middle,
+                value if value == after => high = middle,
+                _ => return Ok(None),
+            }
+        }
     }
 }
 
@@ -198,6 +233,19 @@ mod tests {
         assert!((found - (1.0 - 30.0_f64.cos()) / 30.0).abs() < 1e-14);
         let found = mean(f64::sqrt, 0.0, 1.0).expect("finite");
         assert!((found - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_jump_takes_few_samples_and_a_steep_ramp_is_no_jump() {
+        let mut samples = 0;
+        let step = |t: f64| {
+            samples += 1;
+            if t < 2.0 { -2.0 } else { 2.0 }
+        };
+        let found = mean(step, 1.97, 2.07).expect("finite");
+        assert!((found - 0.8).abs() < 1e-13 && samples < 80, "{samples} samples, error {:e}", found - 0.8);
+        let found = mean(|t| ((t - 0.7) * 1e5).clamp(0.0, 1.0), 0.0, 1.0).expect("finite");
+        assert!((found - (0.3 - 0.5e-5)).abs() < 1e-13);
     }
 
     #[test]
