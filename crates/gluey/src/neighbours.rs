@@ -78,7 +78,8 @@ impl Grid {
         let side = 2.0 * (0..position.len()).map(extent).fold(f64::MIN_POSITIVE, f64::max);
         let buckets = position.len().next_power_of_two().max(1);
         let (mut least, mut greatest) = ([i64::MAX; 3], [i64::MIN; 3]);
-        let mut grid = Self { side, mask: buckets - 1, start: vec![0; buckets + 1], entries: Vec::new(), least, greatest };
+        let mut grid =
+            Self { side, mask: buckets - 1, start: vec![0; buckets + 1], entries: Vec::new(), least, greatest };
         let bucket_of: Vec<u32> = position.iter().map(|&x| grid.bucket(grid.cube(x)) as u32).collect();
         for (&x, &bucket) in position.iter().zip(&bucket_of) {
             grid.start[bucket as usize + 1] += 1;

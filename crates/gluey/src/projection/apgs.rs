@@ -137,9 +137,8 @@ impl AcceleratedGaussSeidel {
         let count = problem.rows.len();
         let part = count.div_ceil(4).max(1);
         self.source.clear();
-        self.source.extend(
-            (0..part).flat_map(|k| (0..4).map(move |p| p * part + k)).filter(|&c| c < count).map(|c| c as u32),
-        );
+        self.source
+            .extend((0..part).flat_map(|k| (0..4).map(move |p| p * part + k)).filter(|&c| c < count).map(|c| c as u32));
         self.rows.clear();
         self.bounds.clear();
         for &c in &self.source {

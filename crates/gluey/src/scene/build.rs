@@ -141,7 +141,11 @@ fn unknown<'a>(kind: &str, name: &Name, known: impl Iterator<Item = &'a str> + C
         Some(hint) => problem.help(format!("did you mean `{hint}`?")),
         None => {
             let known: Vec<&str> = known.collect();
-            problem.help(if known.is_empty() { format!("none is declared: add an [[{kind}]]") } else { known.join(", ") })
+            problem.help(if known.is_empty() {
+                format!("none is declared: add an [[{kind}]]")
+            } else {
+                known.join(", ")
+            })
         }
     }
 }
@@ -228,12 +232,11 @@ fn adhesion(file: &SceneFile, particles: &Particles, obstacles: &[Obstacle], pro
             let sums = surfaces().flat_map(|a| others.iter().map(move |b| a + b));
             for sum in sums {
                 if !(sum > 0.0 && sum < *unit) {
-                    problems.push(
-                        Problem::general(format!("two surfaces have a roughness of {sum} together")).help(format!(
-                            "with `law.gluey.roughness` the sizes of any two surfaces must add up to more than 0 and less \
+                    problems
+                        .push(Problem::general(format!("two surfaces have a roughness of {sum} together")).help(format!(
+                        "with `law.gluey.roughness` the sizes of any two surfaces must add up to more than 0 and less \
                              than its length_unit, {unit}: set `roughness` of the groups and obstacles"
-                        )),
-                    );
+                    )));
                     return;
                 }
             }

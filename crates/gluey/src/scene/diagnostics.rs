@@ -164,16 +164,18 @@ fn explain(error: &de::Error) -> Problem {
 
 /// A step into the tree of a file.
 #[derive(Clone, Debug, PartialEq)]
-enum Into {
+enum Branch {
     Key(String),
     Index(usize),
 }
 
 /// The path to the smallest entry (key or value) that covers the span.
-fn smallest_entry(table: &DeTable, span: &Range<usize>) -> Option<Vec<Into>> {
-    let mut best: Option<(usize, Vec<Into>)> = None;
-    let mut offer = |entry: Range<usize>, path: &[Into]| {
-        if entry.start <= span.start && span.end <= entry.end && best.as_ref().is_none_or(|(size, _)| entry.len() <= *size)
+fn smallest_entry(table: &DeTable, span: &Range<usize>) -> Option<Vec<Branch>> {
+    let mut best: Option<(usize, Vec<Branch>)> = None;
+    let mut offer = |entry: Range<usize>, path: &[Branch]| {
+        if entry.start <= span.start
+            && span.end <= entry.end
+            && best.as_ref().is_none_or(|(size, _)| entry.len() <= *size)
         {
             best = Some((entry.len(), path.to_vec()));
         }
@@ -182,22 +184,22 @@ fn smallest_entry(table: &DeTable, span: &Range<usize>) -> Option<Vec<Into>> {
     best.map(|(_, path)| path)
 }
 
-fn visit_table(table: &DeTable, path: &mut Vec<Into>, offer: &mut impl FnMut(Range<usize>, &[Into])) {
+fn visit_table(table: &DeTable, path: &mut Vec<Branch>, offer: &mut impl FnMut(Range<usize>, &[Branch])) {
     for (key, value) in table {
-        path.push(Into::Key(key.get_ref().to_string()));
+        path.push(Branch::Key(key.get_ref().to_string()));
         offer(key.span(), path);
         visit_value(value, path, offer);
         path.pop();
     }
 }
 
-fn visit_value(value: &Spanned<DeValue>, path: &mut Vec<Into>, offer: &mut impl FnMut(Range<usize>, &[Into])) {
+fn visit_value(value: &Spanned<DeValue>, path: &mut Vec<Branch>, offer: &mut impl FnMut(Range<usize>, &[Branch])) {
     offer(value.span(), path);
     match value.get_ref() {
         DeValue::Table(table) => visit_table(table, path, offer),
         DeValue::Array(array) => {
             for (index, item) in array.iter().enumerate() {
-                path.push(Into::Index(index));
+                path.push(Branch::Index(index));
                 visit_value(item, path, offer);
                 path.pop();
             }
@@ -207,28 +209,28 @@ fn visit_value(value: &Spanned<DeValue>, path: &mut Vec<Into>, offer: &mut impl 
 }
 
 /// Takes an entry out of the tree; the name of its last key.
-fn remove(table: &mut Spanned<DeTable>, path: &[Into]) -> Option<String> {
+fn remove<'a>(table: &mut Spanned<DeTable<'a>>, path: &[Branch]) -> Option<String> {
     let (last, parents) = path.split_last()?;
-    let Some((Into::Key(first), parents)) = parents.split_first() else {
-        let Into::Key(key) = last else { return None };
+    let Some((Branch::Key(first), parents)) = parents.split_first() else {
+        let Branch::Key(key) = last else { return None };
         table.get_mut().remove(key.as_str());
         return Some(key.clone());
     };
     let mut place = table.get_mut().get_mut(first.as_str())?;
     for step in parents {
         place = match (step, place.get_mut()) {
-            (Into::Key(key), DeValue::Table(table)) => table.get_mut(key.as_str())?,
-            (Into::Index(index), DeValue::Array(array)) => array.get_mut(*index)?,
+            (Branch::Key(key), DeValue::Table(table)) => table.get_mut(key.as_str())?,
+            (Branch::Index(index), DeValue::Array(array)) => array.get_mut(*index)?,
             _ => return None,
         };
     }
     match (last, place.get_mut()) {
-        (Into::Key(key), DeValue::Table(table)) => {
+        (Branch::Key(key), DeValue::Table(table)) => {
             table.remove(key.as_str());
             Some(key.clone())
         }
-        (Into::Index(index), DeValue::Array(array)) => {
-            let kept = std::mem::take(array).into_iter().enumerate().filter(|(k, _)| k != index).map(|(_, item)| item);
+        (Branch::Index(index), DeValue::Array(array)) => {
+            let kept = array.iter().enumerate().filter(|(k, _)| k != index).map(|(_, item)| item.clone());
             *array = kept.collect();
             None
         }

@@ -2,10 +2,11 @@
 //! from these comments). Lengths, masses and times are in any one consistent system of units.
 
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize as _, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_derive::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Finite, GammaMin, Name, NotNegative, Positive, Radii, Share, Vector};
 
 /// A gluey scene.
@@ -56,7 +57,7 @@ pub struct SceneFile {
 
 /// 2 or 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "u8", range(min = 2, max = 3))]
+#[schemars(with = "u8")]
 pub struct Dimension(pub usize);
 
 impl Default for Dimension {
@@ -65,7 +66,7 @@ impl Default for Dimension {
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Dimension {
+impl<'de> Deserialize<'de> for Dimension {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match i64::deserialize(from)? {
             dimension @ 2..=3 => Ok(Self(dimension as usize)),
@@ -94,11 +95,13 @@ pub struct TimeFile {
 #[schemars(with = "f64")]
 pub struct MaxSlip(pub f64);
 
-impl<'de> serde::Deserialize<'de> for MaxSlip {
+impl<'de> Deserialize<'de> for MaxSlip {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match f64::deserialize(from)? {
             value if value > 0.0 => Ok(Self(value)),
-            other => Err(serde::de::Error::custom(format!("max_slip is {other}; it must be positive (inf: never split)"))),
+            other => {
+                Err(serde::de::Error::custom(format!("max_slip is {other}; it must be positive (inf: never split)")))
+            }
         }
     }
 }
@@ -242,39 +245,44 @@ pub struct TableFile {
     pub values: Vec<Vector>,
 }
 
-impl<'de> serde::Deserialize<'de> for VectorSignal {
+impl<'de> Deserialize<'de> for VectorSignal {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // The span of a constant is that of its first use in an error; a visitor sees none, so it is left empty here.
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = VectorSignal;
+        let spanned = toml::Spanned::<Either>::deserialize(from)?;
+        let span = spanned.span();
+        match spanned.into_inner() {
+            Either::Constant(values) => {
+                Vector::checked(values, span).map(Self::Constant).map_err(serde::de::Error::custom)
+            }
+            Either::Changing(signal) => Ok(Self::Changing(signal)),
+        }
+    }
+}
+
+/// A [`VectorSignal`] before its span is known.
+enum Either {
+    Constant(Vec<f64>),
+    Changing(ChangingVector),
+}
+
+impl<'de> Deserialize<'de> for Either {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct SeqOrMap;
+        impl<'de> Visitor<'de> for SeqOrMap {
+            type Value = Either;
 
             fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
                 f.write_str("a vector, or a table with `steps`, `linear` or `expression`")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<VectorSignal, A::Error> {
-                let values = Vec::<f64>::deserialize(SeqAccessDeserializer::new(seq))?;
-                Vector::checked(values, 0..0).map(VectorSignal::Constant).map_err(serde::de::Error::custom)
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Either, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Either::Constant)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<VectorSignal, A::Error> {
-                ChangingVector::deserialize(MapAccessDeserializer::new(map)).map(VectorSignal::Changing)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Either, A::Error> {
+                ChangingVector::deserialize(MapAccessDeserializer::new(map)).map(Either::Changing)
             }
         }
-        let spanned = toml::Spanned::<Unspanned>::deserialize(from)?;
-        let span = spanned.span();
-        return Ok(match spanned.into_inner().0 {
-            VectorSignal::Constant(vector) => VectorSignal::Constant(Vector { span, ..vector }),
-            changing @ VectorSignal::Changing(_) => changing,
-        });
-
-        struct Unspanned(VectorSignal);
-        impl<'de> serde::Deserialize<'de> for Unspanned {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                from.deserialize_any(Either).map(Unspanned)
-            }
-        }
+        from.deserialize_any(SeqOrMap)
     }
 }
 

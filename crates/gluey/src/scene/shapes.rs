@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::diagnostics::Problem;
 use super::value::{Finite, Name, NotNegative, Positive, Vector};
-use crate::geometry::{BoxSide, Funnel, Motion, Plate, Section, Shape, Side, TriangleMesh, Wheel};
+use crate::geometry::{BoxSide, Funnel, Motion, Plate, Pose, Section, Shape, Side, TriangleMesh, Wheel};
 
 /// The shape of an obstacle, where it is at t = 0.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -371,8 +371,9 @@ impl Workshop<'_> {
     fn mesh(self, f: &MeshFile) -> Result<Shape, Problem> {
         let offset = self.point_or(f.offset.as_ref(), DVec3::ZERO)?;
         let path = self.folder.join(&f.path.text);
-        let mesh = TriangleMesh::from_stl(&path).map_err(|e| Problem::at(f.path.span.clone(), e.to_string()))?;
-        Ok(Shape::Mesh(mesh.transformed(f.scale.map_or(1.0, |scale| scale.0), offset)))
+        let scale = f.scale.map_or(1.0, |scale| scale.0);
+        let mesh = TriangleMesh::read_stl(&path).and_then(|mesh| mesh.transformed(scale, &Pose::shift(offset)));
+        mesh.map(Shape::Mesh).map_err(|error| Problem::at(f.path.span.clone(), error.to_string()))
     }
 
     pub(super) fn motion(self, file: &MotionFile) -> Result<Motion, Problem> {
@@ -394,13 +395,17 @@ impl Workshop<'_> {
             }
             MotionFile::Oscillation(f) => {
                 let (frequency, phase) = (f.frequency.0, time(f.phase, 0.0));
-                (Motion::Oscillation { amplitude: self.point(&f.amplitude)?, frequency, phase }, f.amplitude.span.clone())
+                (
+                    Motion::Oscillation { amplitude: self.point(&f.amplitude)?, frequency, phase },
+                    f.amplitude.span.clone(),
+                )
             }
             MotionFile::Table(f) => {
                 let times: Vec<f64> = f.times.iter().map(|time| time.0).collect();
                 let offsets = f.offsets.as_ref().map(|list| list.iter().map(|v| self.point(v)).collect());
                 let angles = f.angles.as_ref().map(|list| list.iter().map(|angle| angle.0).collect());
-                let span = f.offsets.as_ref().and_then(|list| list.first()).or(f.centre.as_ref()).map(|v| v.span.clone());
+                let span =
+                    f.offsets.as_ref().and_then(|list| list.first()).or(f.centre.as_ref()).map(|v| v.span.clone());
                 let motion = Motion::Table {
                     offsets: offsets.transpose()?.unwrap_or_else(|| vec![DVec3::ZERO; times.len()]),
                     angles: angles.unwrap_or_else(|| vec![0.0; times.len()]),

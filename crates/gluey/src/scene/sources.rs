@@ -137,7 +137,9 @@ impl Nursery<'_> {
         let column = |name: &str| header.iter().position(|other| other == name);
         let required: &[&str] = if self.dimension == 2 { &["x", "y", "r"] } else { &["x", "y", "z", "r"] };
         if let Some(missing) = required.iter().find(|name| column(name).is_none()) {
-            return Err(at(format!("{shown}: column `{missing}` is missing; the header is x,y,z,r[,m,vx,vy,vz,group]")));
+            return Err(at(format!(
+                "{shown}: column `{missing}` is missing; the header is x,y,z,r[,m,vx,vy,vz,group]"
+            )));
         }
         let mut seedlings = Vec::new();
         let mut problems = Vec::new();
@@ -160,7 +162,8 @@ impl Nursery<'_> {
         record: &csv::StringRecord,
         column: &impl Fn(&str) -> Option<usize>,
     ) -> Result<Seedling, String> {
-        let number = |name: &str| match column(name).and_then(|index| record.get(index)).filter(|text| !text.is_empty()) {
+        let number = |name: &str| match column(name).and_then(|index| record.get(index)).filter(|text| !text.is_empty())
+        {
             None => Ok(None),
             Some(text) => match text.parse::<f64>() {
                 Ok(value) if value.is_finite() => Ok(Some(value)),
@@ -223,7 +226,8 @@ impl Nursery<'_> {
                     let (y, z) = if self.dimension == 2 { (layer, 0) } else { (row, layer) };
                     let site = DVec3::new(column as f64 + if shifted { 0.5 } else { 0.0 }, y as f64, z as f64);
                     let shake = DVec3::from_array([0; 3].map(|_| freedom * (2.0 * random.random::<f64>() - 1.0)));
-                    seedlings.push(Seedling::new(first + site * steps + shake * self.directions(), draw(radii, random)));
+                    seedlings
+                        .push(Seedling::new(first + site * steps + shake * self.directions(), draw(radii, random)));
                 }
             }
         }
@@ -325,7 +329,8 @@ impl Region {
                 Ok(Self { kind, volume: nursery.volume(radius), span: ball.centre.span.clone() })
             }
             RegionFile::Cylinder(tube) if flat => {
-                Err(Problem::at(tube.from.span.clone(), "a cylinder is a region of 3D scenes").help("use a box or sphere"))
+                Err(Problem::at(tube.from.span.clone(), "a cylinder is a region of 3D scenes")
+                    .help("use a box or sphere"))
             }
             RegionFile::Cylinder(tube) => {
                 let (from, to, radius) = (nursery.vector(&tube.from)?, nursery.vector(&tube.to)?, tube.radius.0);

@@ -71,14 +71,7 @@ impl<'de> Deserialize<'de> for Vector {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let values = Spanned::<Vec<f64>>::deserialize(from)?;
         let span = values.span();
-        let values = values.into_inner();
-        if !(2..=3).contains(&values.len()) {
-            return Err(D::Error::custom(format!("a vector has two or three numbers, this one has {}", values.len())));
-        }
-        if let Some(bad) = values.iter().find(|v| !v.is_finite()) {
-            return Err(D::Error::custom(format!("{bad} is not allowed here: all components must be finite")));
-        }
-        Ok(Self { values, span })
+        Self::checked(values.into_inner(), span).map_err(D::Error::custom)
     }
 }
 
@@ -93,6 +86,17 @@ impl JsonSchema for Vector {
 }
 
 impl Vector {
+    /// The numbers as a vector, or what is wrong with them.
+    pub fn checked(values: Vec<f64>, span: Range<usize>) -> Result<Self, String> {
+        if !(2..=3).contains(&values.len()) {
+            return Err(format!("a vector has two or three numbers, this one has {}", values.len()));
+        }
+        match values.iter().find(|v| !v.is_finite()) {
+            Some(bad) => Err(format!("{bad} is not allowed here: all components must be finite")),
+            None => Ok(Self { values, span }),
+        }
+    }
+
     /// As a vector of the scene's dimension, or what is wrong with it.
     pub fn in_dimension(&self, dimension: usize) -> Result<DVec3, String> {
         match (dimension, self.values.as_slice()) {

@@ -155,7 +155,8 @@ impl Workspace {
             for (row, impulse) in self.problem.rows.iter_mut().zip(&self.impulses) {
                 row.warm = *impulse;
             }
-            let mut all: Vec<(Pair, Row)> = self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
+            let mut all: Vec<(Pair, Row)> =
+                self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
             all.sort_by_key(|(pair, _)| *pair);
             (self.pairs, self.problem.rows) = all.into_iter().unzip();
         }

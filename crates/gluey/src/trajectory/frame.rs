@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::contact::{Contact, Partner};
+use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::Particles;
 
 /// Everything to be shown of one moment.
@@ -18,17 +18,6 @@ pub struct Frame<'a> {
     pub contacts: &'a [ContactGeometry],
     /// The obstacles in the scene's order, where they are at this time.
     pub obstacles: &'a [ObstacleSurface],
-}
-
-/// A contact with what is a function of the positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ContactGeometry {
-    /// Pair, γ and impulse.
-    pub contact: Contact,
-    /// Signed gap D (length).
-    pub gap: f64,
-    /// Unit normal e from the particle to its partner.
-    pub normal: DVec3,
 }
 
 /// The surface of one obstacle at the time of a frame: triangles in 3D, lines in 2D.

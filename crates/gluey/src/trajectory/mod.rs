@@ -60,7 +60,7 @@ mod xyz;
 
 pub use checkpoint::{Checkpoint, FrameStamp, Progress};
 pub use error::TrajectoryError;
-pub use frame::{ContactGeometry, Frame, ObstacleSurface};
+pub use frame::{Frame, ObstacleSurface};
 pub use manifest::{Formats, Group, Manifest, RunInfo};
 pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path};
 pub use series::Observation;

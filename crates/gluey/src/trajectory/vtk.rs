@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use glam::DVec3;
 
 use super::Frame;
-use crate::contact::Partner;
+use crate::contact::{ContactGeometry, Partner};
 
 /// The values of an array, in the type they have in the file.
 enum Values<'a> {
@@ -195,7 +195,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
 /// One line a contact. Every line has its own two ends, since those on walls are shared with none.
 pub(super) fn write_contacts(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
     let points: Vec<DVec3> = frame.contacts.iter().flat_map(|geometry| frame.contact_line(geometry)).collect();
-    let column = |value: fn(&super::ContactGeometry) -> f64| frame.contacts.iter().map(value).collect::<Vec<_>>();
+    let column = |value: fn(&ContactGeometry) -> f64| frame.contacts.iter().map(value).collect::<Vec<_>>();
     let partners = |value: fn(Partner) -> i64| {
         frame.contacts.iter().map(|geometry| value(geometry.contact.pair.partner())).collect::<Vec<_>>()
     };
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
     use crate::geometry::Particles;
-    use crate::trajectory::{ContactGeometry, ObstacleSurface};
+    use crate::trajectory::ObstacleSurface;
 
     /// The arrays of a file, found through its header alone: name and bytes.
     fn arrays(file: &[u8]) -> Vec<(String, Vec<u8>)> {
