@@ -4,6 +4,30 @@
 //! Against an obstacle, D is the signed distance from the sphere's surface and e points *into* the obstacle, so that
 //! in both cases ∇_{x_i} D = −e.
 
+mod check;
+mod mesh;
+mod motion;
+mod obstacle;
 mod particles;
+mod plate;
+mod pose;
+mod revolution;
+mod shape;
+#[cfg(test)]
+mod shape_tests;
+mod solid;
+mod stl;
+mod surface;
+mod triangle;
 
+pub use check::FieldError;
+pub use mesh::TriangleMesh;
+pub use motion::{Motion, MotionError};
+pub use obstacle::{Obstacle, Placed, Touch};
 pub use particles::Particles;
+pub use plate::{Plate, Wheel};
+pub use pose::Pose;
+pub use revolution::{Funnel, Section};
+pub use shape::{BoxSide, Shape, ShapeError, Side};
+pub use stl::MeshError;
+pub use surface::{Extent, Surface};

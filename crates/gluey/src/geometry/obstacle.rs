@@ -1,0 +1,193 @@
+//! Obstacles: a shape, how it moves, and the questions a sphere asks of it.
+
+use glam::DVec3;
+
+use super::motion::Motion;
+use super::pose::Pose;
+use super::shape::{Nearest, Shape};
+use super::surface::{Extent, Surface};
+
+/// A rigid body whose motion is given; particles do not move it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Obstacle {
+    /// Its name in messages and results.
+    pub name: String,
+    /// Its form at rest.
+    pub shape: Shape,
+    /// Its motions, composed: the first is the outermost, the last acts first on the shape. Obstacles that turn as one
+    /// share their first motion. Empty means fixed.
+    pub motions: Vec<Motion>,
+    /// Colour of drawings, as red, green, blue.
+    pub colour: Option<[u8; 3]>,
+    /// Roughness of the surface, in the unit the adhesion law gives it.
+    pub roughness: f64,
+}
+
+impl Obstacle {
+    /// Where it is at time t: the composition of all motions.
+    #[must_use]
+    pub fn pose(&self, t: f64) -> Pose {
+        self.carried_by(self.motions.len(), t)
+    }
+
+    /// Composition of the outermost `count` motions.
+    fn carried_by(&self, count: usize, t: f64) -> Pose {
+        self.motions[..count].iter().fold(Pose::IDENTITY, |outer, motion| outer.compose(&motion.pose(t)))
+    }
+
+    /// The point about which its torque is reported at time t (length): the centre of the outermost rotation (or of the
+    /// outermost table with angles), carried along by the motions outside of it; without any, the image of the shape's
+    /// [reference point](Shape::reference).
+    #[must_use]
+    pub fn pivot(&self, t: f64) -> DVec3 {
+        let turning = self.motions.iter().enumerate().find_map(|(k, motion)| Some((k, motion.centre(t)?)));
+        match turning {
+            Some((k, centre)) => self.carried_by(k, t).apply(centre),
+            None => self.pose(t).apply(self.shape.reference()),
+        }
+    }
+
+    /// An upper bound of the path length over `span` = (start, end) of any of its material points that is within `slack`
+    /// of `at` at some time of the span (lengths, times).
+    #[must_use]
+    pub fn path_bound(&self, at: DVec3, slack: f64, span: (f64, f64)) -> f64 {
+        composed_bound(&self.motions, at, slack, span)
+    }
+
+    /// The obstacle as it stands at time t.
+    #[must_use]
+    pub fn at(&self, t: f64) -> Placed<'_> {
+        Placed { shape: &self.shape, pose: self.pose(t) }
+    }
+
+    /// Whether it never moves.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.motions.iter().all(Motion::is_fixed)
+    }
+}
+
+/// Path bound of x(t) = P(t)·y(t), P the outermost motion and y carried by the others.
+///
+/// y at the time when x is near `at` is within `slack` of P⁻¹`at`, which itself wanders by no more than the path of the
+/// point that starts at `at`: this gives the bound L of y's path. Then |ẋ| ≤ |velocity of P's point now at x| + |ẏ|, and
+/// that point is within slack + L of `at` when x is near it.
+fn composed_bound(motions: &[Motion], at: DVec3, slack: f64, span: (f64, f64)) -> f64 {
+    let Some((outer, inner)) = motions.split_first() else { return 0.0 };
+    let start = outer.pose(span.0).inverse_apply(at);
+    let inner = composed_bound(inner, start, slack + outer.path_bound(at, 0.0, span), span);
+    inner + outer.path_bound(at, slack + inner, span)
+}
+
+/// A sphere's contact, or near contact, with one feature of an obstacle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Which feature; the numbering belongs to the shape.
+    pub feature: u32,
+    /// Signed gap D between the surfaces (length).
+    pub gap: f64,
+    /// Unit normal from the sphere's centre into the obstacle: the gradient of the gap in the centre is −normal.
+    pub normal: DVec3,
+}
+
+/// A shape where an obstacle has carried it.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    shape: &'a Shape,
+    pose: Pose,
+}
+
+impl Placed<'_> {
+    /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features.
+    pub fn touches(&self, centre: DVec3, radius: f64, reach: f64, found: &mut impl FnMut(Touch)) {
+        let local = self.pose.inverse_apply(centre);
+        if let Shape::Mesh(mesh) = self.shape {
+            for (feature, nearest) in mesh.contacts(local, radius, radius + reach) {
+                found(self.touch(feature, radius, nearest));
+            }
+            return;
+        }
+        for feature in 0..self.shape.features() {
+            if !self.shape.offers(feature, local, radius) {
+                continue;
+            }
+            match self.shape.nearest(feature, local) {
+                Some(nearest) if nearest.distance - radius <= reach => found(self.touch(feature, radius, nearest)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Gap and normal of one feature whatever its distance; none where the feature does not exist.
+    #[must_use]
+    pub fn gap_of(&self, centre: DVec3, radius: f64, feature: u32) -> Option<Touch> {
+        let nearest = self.shape.nearest(feature, self.pose.inverse_apply(centre))?;
+        Some(self.touch(feature, radius, nearest))
+    }
+
+    /// Whether a feature may lie within `distance` of the point (lengths). Cheap; says no only when none does.
+    #[must_use]
+    pub fn may_reach(&self, centre: DVec3, distance: f64) -> bool {
+        self.shape.may_reach(self.pose.inverse_apply(centre), distance)
+    }
+
+    /// A drawing of the shape where it stands; infinite shapes are clipped a little outside `view`.
+    #[must_use]
+    pub fn surface(&self, view: &Extent) -> Surface {
+        let mut surface = self.shape.surface(&view.seen_from(&self.pose));
+        surface.points.iter_mut().for_each(|point| *point = self.pose.apply(*point));
+        surface
+    }
+
+    /// Where the shape stands.
+    #[must_use]
+    pub fn pose(&self) -> Pose {
+        self.pose
+    }
+
+    fn touch(&self, feature: u32, radius: f64, nearest: Nearest) -> Touch {
+        Touch { feature, gap: nearest.distance - radius, normal: self.pose.apply_vector(nearest.normal) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::motion::tests::{any_motion, any_vector, sampled_path};
+    use super::*;
+
+    fn obstacle(motions: Vec<Motion>) -> Obstacle {
+        let shape = Shape::HalfSpace { point: DVec3::ZERO, normal: DVec3::Y };
+        Obstacle { name: "floor".into(), shape, motions, colour: None, roughness: 0.0 }
+    }
+
+    proptest! {
+        #[test]
+        fn a_composed_path_is_never_longer_than_its_bound(
+            motions in proptest::collection::vec(any_motion(), 0..4), at in any_vector(3.0), slack in any_vector(0.3),
+            start in -1.5..1.5, length in 0.0..2.0, share in 0.0..1.0,
+        ) {
+            let obstacle = obstacle(motions);
+            let material = obstacle.pose(start + share * length).inverse_apply(at + slack);
+            let path = sampled_path(|t| obstacle.pose(t).apply(material), start, length);
+            let bound = obstacle.path_bound(at, slack.length(), (start, start + length));
+            prop_assert!(path <= bound * (1.0 + 1e-9) + 1e-12, "{path} > {bound}");
+        }
+    }
+
+    #[test]
+    fn the_last_motion_is_the_innermost() {
+        let turn = |centre| Motion::Rotation { centre, axis: DVec3::Z, rate: 1.0, from: 0.0, until: f64::INFINITY };
+        let shift = Motion::Translation { velocity: DVec3::X, from: 0.0, until: f64::INFINITY };
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let turned_last = obstacle(vec![turn(DVec3::ZERO), shift.clone()]);
+        assert!((turned_last.pose(quarter).apply(DVec3::ZERO) - DVec3::Y * quarter).length() < 1e-15);
+        assert!(!turned_last.is_fixed());
+        let shifted_last = obstacle(vec![shift, turn(DVec3::Y)]);
+        assert!((shifted_last.pivot(2.0) - DVec3::new(2.0, 1.0, 0.0)).length() < 1e-15);
+        assert_eq!(turned_last.pivot(2.0), DVec3::ZERO);
+        assert_eq!(obstacle(vec![]).pivot(1.0), DVec3::ZERO);
+        assert!(obstacle(vec![Motion::Fixed]).is_fixed());
+    }
+}

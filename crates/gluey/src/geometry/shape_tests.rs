@@ -1,0 +1,1 @@
+//! One suite run on every shape, side and feature.
