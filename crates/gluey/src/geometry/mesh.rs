@@ -77,7 +77,9 @@ impl TriangleMesh {
         }
         for (edge, ends) in edges.iter().enumerate().filter(|(edge, _)| !flat[*edge]) {
             debug_assert!(!edge_faces[edge].1);
-            ends.iter().for_each(|v| vertex_faces[*v as usize].1 = false);
+            for vertex in ends {
+                vertex_faces[*vertex as usize].1 = false;
+            }
         }
 
         let corners = |t: &[u32; 3]| t.map(|v| vertices[v as usize]);
@@ -262,8 +264,11 @@ impl TriangleMesh {
     }
 }
 
+/// Vertices, triangles, and how many triangles were dropped.
+type Welded = (Vec<DVec3>, Vec<[u32; 3]>, usize);
+
 /// Gives equal vertices one number, drops triangles without area and tells how many.
-fn weld(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(Vec<DVec3>, Vec<[u32; 3]>, usize), MeshError> {
+fn weld(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Welded, MeshError> {
     let mut numbers = BTreeMap::new();
     let mut unique = Vec::new();
     let mut number_of = Vec::with_capacity(vertices.len());
@@ -334,7 +339,9 @@ fn flat_edges(vertices: &[DVec3], triangles: &[[u32; 3]], edges_of: &[[u32; 3]])
 fn group_faces(edges_of: &[[u32; 3]], flat: &[bool]) -> (Vec<u32>, Vec<u32>) {
     let mut across: Vec<Vec<usize>> = vec![Vec::new(); flat.len()];
     for (t, edges) in edges_of.iter().enumerate() {
-        edges.iter().for_each(|edge| across[*edge as usize].push(t));
+        for edge in edges {
+            across[*edge as usize].push(t);
+        }
     }
     let mut face_of = vec![u32::MAX; edges_of.len()];
     let mut faces = Vec::new();

@@ -34,7 +34,7 @@ pub(super) fn sphere_guard_direction(guard: u32) -> DVec3 {
     if guard <= GUARDS {
         return guard_direction(plane, guard);
     }
-    let sign = if guard % 2 == 0 { -1.0 } else { 1.0 };
+    let sign = if guard.is_multiple_of(2) { -1.0 } else { 1.0 };
     let azimuth = std::f64::consts::FRAC_PI_2 * f64::from((guard - GUARDS - 1) / 2);
     if guard <= GUARDS + 2 { sign * DVec3::Z } else { sign * DVec3::new(azimuth.cos(), azimuth.sin(), 1.0).normalize() }
 }

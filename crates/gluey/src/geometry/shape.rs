@@ -47,6 +47,7 @@ impl BoxSide {
 
 /// The form of an obstacle, in its own frame. Lengths are the scene's.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a scene holds few shapes, and most of a mesh is behind pointers")]
 pub enum Shape {
     /// Everything behind a plane. One feature.
     HalfSpace {
@@ -131,11 +132,14 @@ impl Shape {
     /// Number of feature ids.
     pub(super) fn features(&self) -> u32 {
         match self {
-            Self::HalfSpace { .. } | Self::Plate(_) => 1,
             Self::Box { side: Side::Inside, .. } => 6,
             Self::Sphere { side: Side::Inside, .. } => 1 + SPHERE_GUARDS,
             Self::Cylinder { side: Side::Inside, .. } => 3 + GUARDS,
-            Self::Box { .. } | Self::Sphere { .. } | Self::Cylinder { .. } => 1,
+            Self::HalfSpace { .. }
+            | Self::Plate(_)
+            | Self::Box { .. }
+            | Self::Sphere { .. }
+            | Self::Cylinder { .. } => 1,
             Self::Funnel(funnel) => funnel.features(),
             Self::Wheel(wheel) => 1 + wheel.blades,
             Self::Mesh(mesh) => mesh.features(),

@@ -26,7 +26,7 @@ pub(super) fn box_outside(half: DVec3, point: DVec3) -> Nearest {
 /// The half-space behind one side of a box seen from inside; none where the box is infinite.
 pub(super) fn box_side(half: DVec3, side: usize, point: DVec3) -> Option<Nearest> {
     let axis = side / 2;
-    let sign = if side % 2 == 0 { -1.0 } else { 1.0 };
+    let sign = if side.is_multiple_of(2) { -1.0 } else { 1.0 };
     let mut normal = DVec3::ZERO;
     normal[axis] = sign;
     half[axis].is_finite().then(|| Nearest { distance: half[axis] - sign * point[axis], normal })
@@ -45,7 +45,7 @@ pub(super) fn cylinder_outside(axis: DVec3, size: (f64, f64), offset: DVec3) -> 
     Nearest::towards(-(excess.0.max(0.0) * radial) - excess.1.max(0.0) * cap, -radial)
 }
 
-/// Half extents along the axes of coordinates of a cylinder: |a_k| length/2 + radius √(1 − a_k²).
+/// Half extents along the axes of coordinates of a cylinder: |a| length/2 + radius √(1 − a²), a a component of the axis.
 pub(super) fn cylinder_reach(axis: DVec3, radius: f64, length: f64) -> DVec3 {
     let axis = frame(axis)[2];
     let disc = (DVec3::ONE - axis * axis).max(DVec3::ZERO);

@@ -102,6 +102,10 @@ fn is_binary(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fmt::Write;
+
     use super::*;
 
     fn tetrahedron() -> TriangleMesh {
@@ -129,7 +133,7 @@ mod tests {
         for facet in facets_of(&tetrahedron()) {
             text += "facet normal 0 0 0\n outer loop\n";
             for v in facet.vertices {
-                text += &format!("  vertex {} {} {}\n", v[0], v[1], v[2]);
+                writeln!(text, "  vertex {} {} {}", v[0], v[1], v[2]).unwrap();
             }
             text += " endloop\nendfacet\n";
         }
