@@ -20,7 +20,8 @@ use super::triangle::{self, Part};
 /// about 1e-7).
 const FLAT: f64 = 1e-6;
 
-/// Part of the mesh's size within which a point belongs to a triangle.
+/// Part of the mesh's size within which a point belongs to a triangle: files round to 1e-7 of it. On a mesh a million
+/// times larger than the spheres their radius takes over.
 const ON_SURFACE: f64 = 1e-6;
 
 type Indexed = GeomWithData<Rectangle<[f64; 3]>, u32>;
@@ -234,7 +235,7 @@ impl TriangleMesh {
         for t in self.triangles_near(centre, limit) {
             let (point, part) = triangle::closest(self.corners(t), centre);
             let distance = point.distance(centre);
-            if distance <= limit && (part == Part::Face || self.is_minimum(centre, point)) {
+            if distance <= limit && (part == Part::Face || self.is_minimum((centre, radius), point)) {
                 minima.push((self.feature(t, part), distance, point));
             }
         }
@@ -252,8 +253,8 @@ impl TriangleMesh {
     }
 
     /// Whether no triangle that holds this point of the surface comes nearer to the centre than the point does.
-    fn is_minimum(&self, centre: DVec3, point: DVec3) -> bool {
-        let tolerance = ON_SURFACE * self.bounds.0.distance(self.bounds.1);
+    fn is_minimum(&self, (centre, radius): (DVec3, f64), point: DVec3) -> bool {
+        let tolerance = (ON_SURFACE * self.bounds.0.distance(self.bounds.1)).min(1e-3 * radius);
         // Where d₂ < d at a foot s away along the face, d − d₂ ≈ s²/2d: 1e-12 leaves feet of the order 1e-6 d apart.
         let least = centre.distance(point) * (1.0 - 1e-12);
         self.triangles_near(point, tolerance).into_iter().all(|t| {

@@ -63,6 +63,9 @@ pub enum Motion {
 
 impl Motion {
     /// Where the motion has carried the obstacle at time t.
+    ///
+    /// # Panics
+    /// If a table is empty or its columns differ in length, which [`Motion::check`] refuses.
     #[must_use]
     pub fn pose(&self, t: f64) -> Pose {
         match self {

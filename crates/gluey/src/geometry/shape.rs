@@ -313,8 +313,30 @@ impl Shape {
         }
     }
 
+    /// The box around what a run of this dimension sees of the surface (length): in 2D its section with the plane z = 0,
+    /// which is bounded for discs, rectangles and wheels, too; none when it is unbounded.
+    #[must_use]
+    pub fn seen_bounds(&self, dimension: usize) -> Option<(DVec3, DVec3)> {
+        if dimension != 2 {
+            return self.bounds();
+        }
+        let mut section = self.clone();
+        match &mut section {
+            Self::Box { half, .. } => half.z = 0.0,
+            Self::Cylinder { length, .. } => *length = 0.0,
+            Self::Wheel(wheel) => wheel.width = 0.0,
+            _ => {}
+        }
+        let (lower, upper) = section.bounds()?;
+        Some((lower.with_z(0.0), upper.with_z(0.0)))
+    }
+
     /// Whether a feature may be nearer than `distance` to the point (lengths): never wrong when it says no.
     pub(super) fn may_reach(&self, point: DVec3, distance: f64) -> bool {
+        if let Self::Wheel(wheel) = self {
+            let size = (wheel.outer_radius + 0.5 * wheel.thickness, wheel.width + wheel.thickness);
+            return solid::cylinder_outside(wheel.axis, size, point - wheel.centre).distance <= distance;
+        }
         let container = match self {
             Self::Box { side, .. } | Self::Sphere { side, .. } => *side == Side::Inside,
             Self::Cylinder { side, .. } => *side == Side::Inside && self.open_shell().is_none(),
@@ -322,8 +344,10 @@ impl Shape {
         };
         match self.bounds() {
             Some((lower, upper)) if !container => (point - point.clamp(lower, upper)).length() <= distance,
-            // The wall and the sides are nearer than their guards.
-            _ => (0..self.features()).any(|k| self.nearest(k, point).is_some_and(|near| near.distance <= distance)),
+            // A point (radius 0) is offered no guards; the wall is nearer than they are.
+            _ => (0..self.features())
+                .filter(|k| self.offers(*k, point, 0.0))
+                .any(|k| self.nearest(k, point).is_some_and(|near| near.distance <= distance)),
         }
     }
 

@@ -207,8 +207,9 @@ proptest! {
             }
             prop_assert!(touches.is_empty() || obstacle.at(t).may_reach(centre, radius + reach));
             let first = obstacle.at(t).gap_of(centre, radius, 0).unwrap();
-            prop_assert_eq!(first.gap <= reach, touches.iter().any(|touch| touch.feature == 0)
-                || (matches!(obstacle.shape, Shape::Mesh(_)) && first.gap <= reach));
+            // On a mesh the nearest point of a face may belong to an edge that is nearer to its other face.
+            let missed = first.gap <= reach && touches.iter().all(|touch| touch.feature != 0);
+            prop_assert!(!missed || matches!(obstacle.shape, Shape::Mesh(_)));
             prop_assert_eq!(obstacle.at(t).gap_of(centre, radius, obstacle.shape.features()), None);
         }
     }
@@ -294,7 +295,11 @@ fn a_closed_drum_has_caps_and_an_open_one_can_be_left() {
 #[test]
 fn drawings_lie_within_the_bounds() {
     for (dimension, shape) in all_shapes() {
-        let Some((lower, upper)) = shape.bounds() else { continue };
+        let Some((lower, upper)) = shape.seen_bounds(dimension) else {
+            let endless = matches!(shape, Shape::Cylinder { length: OPEN, .. } | Shape::HalfSpace { .. });
+            assert!(endless && shape.bounds().is_none(), "{shape:?}");
+            continue;
+        };
         let reach = in_space(DVec3::splat(8.0), dimension);
         let drawing = shape.surface(&Extent { lower: -reach, upper: reach, dimension });
         assert!(!drawing.points.is_empty());
