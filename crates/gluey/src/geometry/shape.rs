@@ -265,6 +265,12 @@ impl Shape {
         }
     }
 
+    /// Whether every feature is a half-space, against which the linearised constraint is exact however far a sphere slides.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        matches!(self, Self::HalfSpace { .. } | Self::Box { side: Side::Inside, .. })
+    }
+
     /// A point that stands for the whole: its centre, or a point of the plane (length).
     #[must_use]
     pub fn reference(&self) -> DVec3 {
