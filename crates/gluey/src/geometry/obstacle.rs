@@ -176,6 +176,20 @@ mod tests {
         }
     }
 
+    /// One motion carries the point away from, or towards, the axis of the other within the span.
+    #[test]
+    fn the_bound_counts_how_far_one_motion_carries_a_point_from_the_axis_of_the_other() {
+        let turn = Motion::Rotation { centre: DVec3::ZERO, axis: DVec3::Z, rate: 1.0, from: 0.0, until: f64::INFINITY };
+        let shift = Motion::Translation { velocity: DVec3::X * 10.0, from: 0.0, until: f64::INFINITY };
+        for (motions, near) in [(vec![shift.clone(), turn.clone()], 1.0), (vec![turn, shift], 0.0)] {
+            let obstacle = obstacle(motions);
+            let material = obstacle.pose(near).inverse_apply(DVec3::ZERO);
+            let path = sampled_path(|t| obstacle.pose(t).apply(material), 0.0, 1.0);
+            let bound = obstacle.path_bound(DVec3::ZERO, 0.0, (0.0, 1.0));
+            assert!(path > 10.05 && path <= bound && bound < 35.0, "{path} {bound}");
+        }
+    }
+
     #[test]
     fn the_last_motion_is_the_innermost() {
         let turn = |centre| Motion::Rotation { centre, axis: DVec3::Z, rate: 1.0, from: 0.0, until: f64::INFINITY };

@@ -6,7 +6,7 @@ use super::check::{self, FieldError, require};
 use super::motion::unit;
 use super::shape::Nearest;
 
-/// All points within thickness/2 of the parallelogram corner + s·edges[0] + t·edges[1], s, t ∈ [0, 1].
+/// All points within thickness/2 of the parallelogram corner + s·a + t·b, a and b its edges, 0 ≤ s, t ≤ 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plate {
     /// One corner (length).
