@@ -79,22 +79,21 @@ impl Projection for AcceleratedGaussSeidel {
                 self.refresh(&mut ahead);
                 products += 2;
                 let objective = self.objective(&base);
-                if objective > best_objective + self.rounding(&base) {
+                if !plain && objective.value > best_objective.value + objective.rounding {
                     base.clone_from(&best);
                     ahead.clone_from(&best);
                     (k, plain) = (0, true);
                 } else {
-                    plain = false;
                     best.clone_from(&base);
-                    best_objective = objective;
-                    if let Some(status) = progress.status(self.residual(&base, problem), sweeps, criteria) {
-                        break status;
-                    }
-                    if watch.is_due(sweeps) {
-                        self.unload(&base, problem, impulses);
-                        if let Some(culprits) = watch.infeasible(problem, impulses) {
-                            break Status::Infeasible(culprits);
-                        }
+                    (best_objective, plain) = (objective, false);
+                }
+                if let Some(status) = progress.status(self.residual(&base, problem), sweeps, criteria) {
+                    break status;
+                }
+                if watch.is_due(sweeps) {
+                    self.unload(&base, problem, impulses);
+                    if let Some(culprits) = watch.infeasible(problem, impulses) {
+                        break Status::Infeasible(culprits);
                     }
                 }
             }
@@ -120,6 +119,12 @@ impl Projection for AcceleratedGaussSeidel {
         self.unload(&base, problem, impulses);
         Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
     }
+}
+
+/// The objective, and below what a rise of it is only rounding: near the end its changes are far smaller than that.
+struct Objective {
+    value: f64,
+    rounding: f64,
 }
 
 struct MotionOfSweep {
@@ -202,22 +207,18 @@ impl AcceleratedGaussSeidel {
     }
 
     /// ½ xᵀAx + bᵀx = ½ Σ m |V − V^{n+1/2}|² + Σ x (D/h + G V^{n+1/2}).
-    fn objective(&self, point: &Point) -> f64 {
+    fn objective(&self, point: &Point) -> Objective {
         let a = &self.bodies.apriori;
         let bodies = point.v.iter().zip(a).zip(&self.bodies.inverse_mass);
         let quadratic: f64 =
             bodies.filter(|(_, m)| **m > 0.0).map(|((v, u), m)| 0.5 * (*v - *u).length_squared() / m).sum();
-        let rows = self.rows.iter().zip(&self.bounds).zip(&point.x);
-        let linear: f64 = rows
-            .map(|((row, bound), x)| x * (bound.offset + row.normal.dot(a[row.j as usize] - a[row.i as usize])))
-            .sum();
-        quadratic + linear
-    }
-
-    /// Rounding of the objective: a rise below this is none.
-    fn rounding(&self, point: &Point) -> f64 {
-        let terms = self.bounds.iter().zip(&point.x).map(|(bound, x)| (x * bound.offset).abs() + x * x);
-        1e-14 * terms.sum::<f64>()
+        let (mut value, mut magnitude) = (quadratic, quadratic);
+        for ((row, bound), x) in self.rows.iter().zip(&self.bounds).zip(&point.x) {
+            let (to, from) = (row.normal.dot(a[row.j as usize]), row.normal.dot(a[row.i as usize]));
+            value += x * (bound.offset + to - from);
+            magnitude += x.abs() * (bound.offset.abs() + to.abs() + from.abs());
+        }
+        Objective { value, rounding: 1e-13 * magnitude }
     }
 
     fn residual(&self, point: &Point, problem: &Problem) -> f64 {

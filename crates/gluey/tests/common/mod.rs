@@ -1,11 +1,11 @@
 //! Small pieces that several suites build simulations from.
 #![allow(dead_code, reason = "each suite uses its own part")]
 
+use glam::DVec3;
 use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};
 use gluey::environment::{Dimension, Environment, Force, ForceComponent, Forcing, Inertial, Per, Signal, Table};
 use gluey::geometry::{Obstacle, Particles, Shape};
 use gluey::simulation::{Simulation, State};
-use glam::DVec3;
 
 pub fn obstacle(name: &str, shape: Shape) -> Obstacle {
     Obstacle { name: name.to_owned(), shape, motions: Vec::new(), colour: None, roughness: 0.0 }

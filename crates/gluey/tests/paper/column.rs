@@ -32,7 +32,13 @@ impl Column {
 
     /// Heights of the surfaces facing down, for particles of zero radius.
     pub fn heights(&self) -> Vec<f64> {
-        self.gap.iter().scan(0.0, |height, gap| { *height += gap; Some(*height) }).collect()
+        self.gap
+            .iter()
+            .scan(0.0, |height, gap| {
+                *height += gap;
+                Some(*height)
+            })
+            .collect()
     }
 
     pub fn advance_to(&mut self, until: f64) {
@@ -120,9 +126,9 @@ impl Column {
 
     fn subsets(of: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
         // Fuller sets first: a contact that may stay closed does.
-        (0..1_u32 << of.len()).rev().map(|bits| {
-            of.iter().enumerate().filter(|(b, _)| bits >> b & 1 == 1).map(|(_, k)| *k).collect()
-        })
+        (0..1_u32 << of.len())
+            .rev()
+            .map(|bits| of.iter().enumerate().filter(|(b, _)| bits >> b & 1 == 1).map(|(_, k)| *k).collect())
     }
 
     fn hit(&mut self) {
@@ -130,7 +136,8 @@ impl Column {
         if touching.iter().all(|&k| self.relative(&self.velocity, k) >= -ROUNDING) {
             return;
         }
-        let rest: Vec<f64> = (0..self.mass.len()).map(|k| if self.gap[k] == 0.0 { self.gamma[k] } else { 0.0 }).collect();
+        let rest: Vec<f64> =
+            (0..self.mass.len()).map(|k| if self.gap[k] == 0.0 { self.gamma[k] } else { 0.0 }).collect();
         let (impulse, velocity) = Self::subsets(&touching)
             .map(|active| {
                 let p = self.solve(&self.velocity, &active, &rest);

@@ -95,7 +95,10 @@ fn one_particle_takes_off_when_the_pull_has_paid_back_the_push() {
                 }
             }
             let left = left.expect("it takes off");
-            assert!(left >= takeoff - 1e-9 && left <= takeoff + 2.0 * dt + 1e-9, "left at {left} for {gamma_min}, dt {dt}");
+            assert!(
+                left >= takeoff - 1e-9 && left <= takeoff + 2.0 * dt + 1e-9,
+                "left at {left} for {gamma_min}, dt {dt}"
+            );
             assert!((least_gamma - gamma_min.max(-4.0)).abs() < 2.1 * dt, "least gamma {least_gamma}");
         }
     }
@@ -107,7 +110,7 @@ fn one_particle_converges_with_order_one() {
         let errors: Vec<f64> =
             STEPS.iter().map(|dt| Experiment::papers(gamma_min).error(*dt, Scheme::OneProjection).0).collect();
         let slope = slope(&STEPS, &errors);
-        println!("gamma_min {gamma_min}: errors {errors:.3e?}, slope {slope:.3}");
+        println!("gamma_min {gamma_min}: errors {errors:.4?}, slope {slope:.3}");
         assert!((slope - 1.0).abs() <= 0.05, "slope {slope}, errors {errors:?}");
     }
 }
@@ -122,7 +125,7 @@ fn columns() -> Vec<Experiment> {
     for count in 1..=5 {
         for gamma_min in [0.0, -1.5, f64::NEG_INFINITY] {
             let take = |list: [f64; 5]| list[..count].to_vec();
-            let forces = vec![(0.0, take(push)), (2.13, take(pull)), (4.37, take(push)), (5.21, take(pull))];
+            let forces = vec![(0.0, take(push)), (2.12, take(pull)), (4.36, take(push)), (5.22, take(pull))];
             all.push(Experiment { gap: take(gaps), mass: take(masses), gamma_min, forces, until: 8.0 });
         }
     }
@@ -131,6 +134,7 @@ fn columns() -> Vec<Experiment> {
 
 #[test]
 fn columns_of_one_to_five_particles_follow_the_exact_solution() {
+    let mut worst_paper: f64 = 0.0;
     println!("count gamma_min | one projection: errors, slope | paper: errors, slope");
     for experiment in columns() {
         let run = |scheme| -> Vec<f64> {
@@ -146,12 +150,18 @@ fn columns_of_one_to_five_particles_follow_the_exact_solution() {
         let (ours, papers) = (run(Scheme::OneProjection), run(Scheme::Paper));
         let (order, papers_order) = (slope(&STEPS, &ours), slope(&STEPS, &papers));
         let (count, gamma_min) = (experiment.mass.len(), experiment.gamma_min);
-        println!("{count} {gamma_min:>5} | {ours:.1e?} {order:.2} | {papers:.1e?} {papers_order:.2}");
-        assert!((order - 1.0).abs() <= 0.1, "{count} particles, gamma_min {gamma_min}: {ours:?}, slope {order}");
-        assert!(ours[4] <= 60.0 * STEPS[4], "{count} particles, gamma_min {gamma_min}: {ours:?}");
-        // The paper's scheme loses the impulse left over at each take-off; it never does better than a tenth.
-        assert!(papers[4] >= 0.1 * ours[4] || gamma_min == 0.0);
+        println!("{count} {gamma_min:>5} | {ours:.4?} {order:.2} | {papers:.4?} {papers_order:.2}");
+        assert!((order - 1.0).abs() <= 0.05, "{count} particles, gamma_min {gamma_min}: {ours:?}, slope {order}");
+        assert!(ours[4] <= 10.0 * STEPS[4], "{count} particles, gamma_min {gamma_min}: {ours:?}");
+        if gamma_min == 0.0 {
+            assert_eq!(ours, papers, "without glue both schemes are the same");
+        }
+        worst_paper = worst_paper.max(papers[4] / ours[4]);
     }
+    assert!(
+        worst_paper > 5.0,
+        "the paper's scheme loses the impulse left over at a take-off, but only {worst_paper} times"
+    );
 }
 
 /// Three discs driven together, held and pulled apart by their glue.
@@ -181,13 +191,15 @@ fn three_discs_converge_at_order_one_where_the_papers_scheme_does_not() {
         let (coarse, fine) = (three_discs(2e-4, Scheme::OneProjection), three_discs(1e-4, Scheme::OneProjection));
         coarse.iter().zip(&fine).map(|(c, f)| *f * 2.0 - *c).collect::<Vec<DVec3>>()
     };
-    let distance = |found: &[DVec3]| {
-        found.iter().zip(&limit).map(|(a, b)| (*a - *b).abs().max_element()).fold(0.0, f64::max)
-    };
+    let distance =
+        |found: &[DVec3]| found.iter().zip(&limit).map(|(a, b)| (*a - *b).abs().max_element()).fold(0.0, f64::max);
     let ours: Vec<f64> = steps.iter().map(|dt| distance(&three_discs(*dt, Scheme::OneProjection))).collect();
     let papers: Vec<f64> = steps.iter().map(|dt| distance(&three_discs(*dt, Scheme::Paper))).collect();
     let order = slope(&steps, &ours);
-    println!("limit {limit:?}\none projection {ours:.3?}, slope {order:.3}\npaper          {papers:.3?}, slope {:.3}", slope(&steps, &papers));
+    println!(
+        "limit {limit:?}\none projection {ours:.3?}, slope {order:.3}\npaper          {papers:.3?}, slope {:.3}",
+        slope(&steps, &papers)
+    );
     assert!((order - 1.0).abs() <= 0.15, "slope {order}: {ours:?}");
     assert!(ours[0] <= 0.8, "at dt = 0.1 the error is {}", ours[0]);
     assert!(papers[0] > ours[0] && papers[5] > ours[5]);
