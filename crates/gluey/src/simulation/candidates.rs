@@ -12,9 +12,21 @@ use crate::projection::{Row, WALL};
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1024;
 
-/// Marks the feature number of a second tangent plane to a curved feature that already has its row. It is dry: glue
-/// stays with the feature's own row.
-pub(super) const SECOND_PLANE: u32 = 1 << 31;
+/// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature.
+/// They are dry: glue stays with the feature's own row.
+const FURTHER_PLANE: u32 = 1 << 28;
+/// Most further planes of a feature.
+pub(super) const MOST_FURTHER_PLANES: u32 = 15;
+
+/// The k-th plane of a feature; 0 is the feature's own.
+pub(super) fn plane(feature: u32, k: u32) -> u32 {
+    feature | k * FURTHER_PLANE
+}
+
+/// Whether a partner is the further plane of a feature.
+pub(super) fn is_further_plane(partner: Partner) -> bool {
+    matches!(partner, Partner::Obstacle { feature, .. } if feature >= FURTHER_PLANE)
+}
 
 /// Pairs that could meet, sorted, and the row of each.
 #[derive(Default)]
@@ -126,7 +138,7 @@ pub(super) fn gap_of(pair: Pair, particles: &Particles, obstacles: &[Placed]) ->
     match pair.partner() {
         Partner::Particle(j) => Some(particles.gap(i, j as usize)),
         Partner::Obstacle { obstacle, feature } => obstacles[obstacle as usize]
-            .gap_of(particles.position[i], particles.radius[i], feature & !SECOND_PLANE)
+            .gap_of(particles.position[i], particles.radius[i], feature % FURTHER_PLANE)
             .map(|touch| (touch.gap, touch.normal)),
     }
 }

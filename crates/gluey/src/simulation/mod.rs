@@ -80,6 +80,9 @@ pub struct Simulation {
     workspace: Workspace,
 }
 
+/// Pieces are this much shorter than asked for, so that rounding does not ask again.
+const SPLIT_MARGIN: f64 = 1.001;
+
 /// Why a sub-step was not taken.
 enum Refusal {
     /// It is this many times too long.
@@ -132,7 +135,7 @@ impl Simulation {
                 }
                 Err(Refusal::TooLong(times)) => {
                     before.get_or_insert_with(|| self.state.clone());
-                    let needed = f64::from(pieces) * times.ceil().max(2.0);
+                    let needed = f64::from(pieces) * (SPLIT_MARGIN * times).ceil().max(2.0);
                     if needed + f64::from(self.workspace.report.substeps) > f64::from(self.settings.max_substeps) {
                         let error = self.too_many_substeps();
                         self.restore(before);

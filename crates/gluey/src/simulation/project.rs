@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use super::candidates::{Candidates, SECOND_PLANE, Search, gap_of};
+use super::candidates::{Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
 use crate::contact::{Contact, Pair, Partner};
@@ -22,10 +22,22 @@ const WIDENING: f64 = 1.25;
 const CALM_ROUNDS: u32 = 8;
 /// Most repetitions because of curved obstacles: the deficit falls by an order of magnitude in each.
 const CURVED_ROUNDS: u32 = 8;
-/// Normals that agree better than this belong to the same tangent plane, which is then shifted.
-const SAME_PLANE: f64 = 0.5;
+/// Cosine of the angle below which two normals are taken for the same tangent plane, which is then shifted.
+const SAME_PLANE: f64 = 0.99;
+/// Rounds in which planes are shifted; where that did not do, in a corner of planes that are almost parallel, the tangent
+/// plane at the end of the step does.
+const SHIFTING_ROUNDS: u32 = 3;
 /// Names in an error message.
 const MOST_NAMES: usize = 4;
+
+/// A particle that would end the step in an obstacle.
+struct Overlap {
+    particle: u32,
+    obstacle: u32,
+    touch: Touch,
+    /// Its displacement in the step.
+    step: DVec3,
+}
 
 /// All that the sub-step reads.
 #[derive(Clone, Copy)]
@@ -65,12 +77,15 @@ impl Workspace {
             if let Some(particle) = velocity.iter().position(|v| !v.is_finite()) {
                 return Err(StepError::NotFinite { particle }.into());
             }
+            let overlaps = Self::unseen_overlaps(&velocity, now);
             if self.outran_the_list(&velocity, now.span.dt, widened) {
                 widened += 1;
                 self.list_again(now);
-            } else if curved < CURVED_ROUNDS && self.bend(&velocity, now) {
+            } else if !overlaps.is_empty() && curved < CURVED_ROUNDS {
+                self.bend(&overlaps, &velocity, now, curved);
                 curved += 1;
             } else {
+                self.report.unconverged += u32::from(!overlaps.is_empty());
                 let impulses = std::mem::take(&mut self.impulses);
                 let slip = self.refuse_slip(now, |problem, c| impulses[c] > problem.rows[c].lower, Some(&velocity));
                 self.impulses = impulses;
@@ -117,50 +132,53 @@ impl Workspace {
         outran
     }
 
-    /// Curved containers, and meshes whose next face was out of sight, bend towards the particle: where the true gap at
-    /// the end of the step is below the tolerance, the row's gap is tightened by the deficit, or the missing tangent
-    /// plane is added. True if the projection must be repeated.
-    fn bend(&mut self, velocity: &[DVec3], now: &Setting) -> bool {
+    /// Curved containers, and meshes whose next face was out of sight, bend towards the particle: overlaps beyond the
+    /// tolerance that the linearised constraints did not see.
+    fn unseen_overlaps(velocity: &[DVec3], now: &Setting) -> Vec<Overlap> {
         let tolerance = now.settings.criteria.tolerance * now.length();
         let particles = &now.state.particles;
-        let mut extra: Vec<(Pair, Row)> = Vec::new();
-        let mut tightened = false;
+        let mut overlaps = Vec::new();
         for (k, placed) in now.placed.iter().enumerate().filter(|(k, _)| !now.obstacles[*k].shape.is_convex()) {
             for (i, v) in velocity.iter().enumerate() {
                 let (step, radius) = (*v * now.span.dt, particles.radius[i]);
                 let end = particles.position[i] + step;
-                if !placed.may_reach(end, radius) {
-                    continue;
-                }
-                placed.touches(end, radius, -tolerance, &mut |touch: Touch| {
-                    let pair = Pair::obstacle(i as u32, k as u32, touch.feature);
-                    let second = Pair::obstacle(i as u32, k as u32, touch.feature | SECOND_PLANE);
-                    let mut same_plane = [pair, second].into_iter().filter_map(|pair| {
-                        let c = self.pairs.binary_search(&pair).ok()?;
-                        (self.problem.rows[c].normal.dot(touch.normal) > SAME_PLANE).then_some(c)
+                if placed.may_reach(end, radius) {
+                    placed.touches(end, radius, -tolerance, &mut |touch| {
+                        overlaps.push(Overlap { particle: i as u32, obstacle: k as u32, touch, step });
                     });
-                    if let Some(c) = same_plane.next() {
-                        self.problem.rows[c].gap += touch.gap;
-                        tightened = true;
-                    } else if extra.iter().all(|(other, _)| *other != pair && *other != second) {
-                        let name = if self.pairs.binary_search(&pair).is_ok() { second } else { pair };
-                        let gap = touch.gap + touch.normal.dot(step);
-                        extra.push((name, now.search(&self.reach).row(name, (gap, touch.normal), None)));
-                    }
-                });
+                }
             }
         }
-        let again = tightened || !extra.is_empty();
-        if again {
-            for (row, impulse) in self.problem.rows.iter_mut().zip(&self.impulses) {
-                row.warm = *impulse;
+        overlaps
+    }
+
+    /// Tightens the row of each overlap by its deficit, or adds the tangent plane at the end of the step, so that the
+    /// projection can be repeated.
+    fn bend(&mut self, overlaps: &[Overlap], velocity: &[DVec3], now: &Setting, round: u32) {
+        let tolerance = now.settings.criteria.tolerance * now.length();
+        let mut extra: Vec<(Pair, Row)> = Vec::new();
+        for Overlap { particle, obstacle, touch, step } in overlaps {
+            let name = |n: u32| Pair::obstacle(*particle, *obstacle, plane(touch.feature, n));
+            let planes = (0..=MOST_FURTHER_PLANES).map_while(|n| self.pairs.binary_search(&name(n)).ok());
+            let agreement = |c: &usize| self.problem.rows[*c].normal.dot(touch.normal);
+            let nearest = planes.clone().max_by(|a, b| agreement(a).total_cmp(&agreement(b)));
+            let count = planes.count() as u32;
+            let shift = |c: &usize| round < SHIFTING_ROUNDS && agreement(c) > SAME_PLANE;
+            if let Some(c) = nearest.filter(|c| shift(c) || count > MOST_FURTHER_PLANES) {
+                // The row must see the gap as it is, and half a tolerance less: the solver may leave a whole one open.
+                let seen = self.problem.end_gap(&self.problem.rows[c], velocity);
+                self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
+            } else {
+                let gap = touch.gap + touch.normal.dot(*step);
+                extra.push((name(count), now.search(&self.reach).row(name(count), (gap, touch.normal), None)));
             }
-            let mut all: Vec<(Pair, Row)> =
-                self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
-            all.sort_by_key(|(pair, _)| *pair);
-            (self.pairs, self.problem.rows) = all.into_iter().unzip();
         }
-        again
+        for (row, impulse) in self.problem.rows.iter_mut().zip(&self.impulses) {
+            row.warm = *impulse;
+        }
+        let mut all: Vec<(Pair, Row)> = self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
+        all.sort_by_key(|(pair, _)| *pair);
+        (self.pairs, self.problem.rows) = all.into_iter().unzip();
     }
 
     /// Tells whether the outcome may stand; where the user chose to go on without a solution, finds the least violation.
@@ -263,7 +281,7 @@ impl Workspace {
         let mut old = now.state.contacts.iter().peekable();
         let mut contacts = Vec::with_capacity(now.state.contacts.len());
         for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
-            if matches!(pair.partner(), Partner::Obstacle { feature, .. } if feature & SECOND_PLANE != 0) {
+            if is_further_plane(pair.partner()) {
                 continue;
             }
             while old.next_if(|contact| contact.pair < pair).is_some() {}

@@ -1,0 +1,403 @@
+//! The engine on scenes that are hard to hold: heaps, drums, funnels, tubes, corners, fast and closing obstacles.
+
+use std::path::Path;
+
+use gluey::scene::Scene;
+use gluey::simulation::{StepError, StepReport};
+
+fn scene(text: &str) -> Scene {
+    match Scene::parse(text, Path::new("test.toml")) {
+        Ok(scene) => scene,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Runs a scene to its end; the worst of each figure. Every step must hold the true gap to the tolerance.
+fn run(scene: &mut Scene) -> StepReport {
+    let allowed = -scene.simulation.settings.criteria.tolerance * scene.simulation.state.particles.smallest_radius();
+    let mut worst = StepReport { least_gap: f64::INFINITY, ..StepReport::default() };
+    for _ in 0..scene.steps() {
+        let time = scene.simulation.time();
+        let report = scene.simulation.step().unwrap_or_else(|error| panic!("at t = {time}: {error}"));
+        assert!(report.least_gap >= 1.01 * allowed, "at t = {time} the least gap is {}", report.least_gap);
+        worst.least_gap = worst.least_gap.min(report.least_gap);
+        worst.substeps = worst.substeps.max(report.substeps);
+        worst.glued = worst.glued.max(report.glued);
+        worst.contacts = worst.contacts.max(report.contacts);
+        worst.projections = worst.projections.max(report.projections);
+    }
+    worst
+}
+
+const HEXAGONAL_HEAP: &str = r#"
+dimension = 2
+[time]
+dt = 0.005
+until = 10.0
+[contact]
+law.gluey = { gamma_min = -0.5 }
+[environment]
+gravity.expression = ["10*sin(2*pi*t/5)", "-10*cos(2*pi*t/5)"]
+[[particles]]
+mass = 1.0
+source.lattice = { lower = [0, 0], upper = [0.6001, 0.45], spacing = 0.1, radius = 0.05, arrangement = "hexagonal" }
+[[obstacle]]
+name = "box"
+shape.box = { lower = [0, 0], upper = [0.6001, 0.7], side = "inside" }
+"#;
+
+#[test]
+fn a_hexagonal_heap_turns_over_for_two_thousand_steps() {
+    let mut scene = scene(HEXAGONAL_HEAP);
+    assert_eq!(scene.steps(), 2000);
+    assert!(scene.simulation.state.particles.len() >= 21);
+    let worst = run(&mut scene);
+    assert!(worst.glued > 30, "{worst:?}");
+}
+
+#[test]
+fn the_papers_equalities_contradict_each_other_in_the_same_heap() {
+    let mut scene = scene(&HEXAGONAL_HEAP.replace("[contact]", "[contact]\nscheme = \"paper\""));
+    let error = (0..2000).find_map(|_| scene.simulation.step().err()).expect("it has no solution");
+    assert!(matches!(error, StepError::Inconsistent { .. }), "{error}");
+    assert!(error.to_string().contains("one-projection"), "{error}");
+}
+
+#[test]
+fn a_turning_drum_holds_the_true_gap() {
+    for law in ["\"inelastic\"", "{ gluey = { gamma_min = -2.0 } }"] {
+        let mut scene = scene(&format!(
+            r#"
+            dimension = 2
+            [time]
+            dt = 0.01
+            until = 3.0
+            [contact]
+            law = {law}
+            [environment]
+            gravity = [0, -10]
+            [[particles]]
+            density = 1.0
+            source.fill = {{ region.sphere = {{ centre = [0, 0], radius = 0.9 }}, count = 60, radius = [0.04, 0.07] }}
+            [[obstacle]]
+            name = "drum"
+            shape.cylinder = {{ centre = [0, 0], radius = 1.0, side = "inside" }}
+            motion.rotation = {{ centre = [0.05, 0.0], rate = 2.0 }}
+            "#
+        ));
+        let worst = run(&mut scene);
+        assert!(worst.projections > 1, "the curved wall was met: {worst:?}");
+    }
+}
+
+#[test]
+fn a_conical_funnel_lets_some_through_and_nobody_through_its_wall() {
+    let mut scene = scene(
+        r#"
+        seed = 3
+        [time]
+        dt = 0.01
+        until = 2.0
+        [environment]
+        gravity = [0, 0, -10]
+        [[particles]]
+        density = 1000
+        source.fill = { region.cylinder = { from = [0, 0, 1.05], to = [0, 0, 1.9], radius = 0.9 }, count = 150, radius = [0.05, 0.09] }
+        [[obstacle]]
+        name = "hopper"
+        shape.cylinder = { centre = [0, 0, 2], radius = 1.0, length = 2, side = "inside" }
+        [[obstacle]]
+        name = "cone"
+        shape.funnel = { top = [0, 0, 1], bottom = [0, 0, 0], top_radius = 1.0, bottom_radius = 0.25, thickness = 0.02 }
+        [[obstacle]]
+        name = "ground"
+        shape.half-space = { point = [0, 0, -1], normal = [0, 0, 1] }
+        "#,
+    );
+    run(&mut scene);
+    let below = scene.simulation.state.particles.position.iter().filter(|x| x.z < 0.0).count();
+    assert!(below > 20, "{below} fell through");
+    for x in &scene.simulation.state.particles.position {
+        // Above the neck everybody is inside the cone or the hopper.
+        let most = if x.z > 1.0 { 1.0 } else { 0.25 + 0.75 * x.z };
+        assert!(x.z < 0.05 || x.truncate().length() < most, "a particle got out at {x}");
+    }
+}
+
+#[test]
+fn a_ball_too_large_for_the_neck_jams_in_the_middle() {
+    let mut scene = scene(
+        r#"
+        [time]
+        dt = 0.01
+        until = 3.0
+        [environment]
+        gravity = [0, 0, -10]
+        [[particles]]
+        mass = 1
+        source.list = [{ position = [0.05, 0.02, 1.0], radius = 0.3 }]
+        [[obstacle]]
+        shape.funnel = { top = [0, 0, 1], bottom = [0, 0, 0], top_radius = 1.0, bottom_radius = 0.2 }
+        "#,
+    );
+    run(&mut scene);
+    let x = scene.simulation.state.particles.position[0];
+    // It rests on the cone: the distance from the axis to the wall is 0.2 + 0.8 z, across the slope 0.3.
+    let rest = (0.3 * (1.0_f64 + 0.64).sqrt() - 0.2) / 0.8;
+    assert!((x.z - rest).abs() < 1e-3 && x.truncate().length() < 1e-3, "at {x}, should rest at {rest}");
+}
+
+#[test]
+fn a_ball_in_a_tube_hardly_wider_than_itself_stays_inside() {
+    let mut scene = scene(
+        r#"
+        [time]
+        dt = 0.01
+        until = 2.0
+        [environment]
+        gravity.expression = ["20*cos(7*t)", "20*sin(9*t)", "-10"]
+        [[particles]]
+        mass = 1
+        source.list = [{ position = [0, 0, 1.0], radius = 0.3 }, { position = [0, 0, 2.0], radius = 0.29 }]
+        [[obstacle]]
+        shape.cylinder = { centre = [0, 0, 2], radius = 0.31, length = 4, side = "inside", closed = true }
+        "#,
+    );
+    run(&mut scene);
+}
+
+#[test]
+fn nobody_tunnels_through_a_thin_wall_however_large_the_step() {
+    for dt in [0.001, 0.05, 0.5] {
+        for (speed, sideways) in [(1.0, 0.3), (100.0, 30.0), (10000.0, 0.0)] {
+            let mut scene = scene(&format!(
+                r#"
+                dimension = 2
+                [time]
+                dt = {dt}
+                until = {}
+                [[particles]]
+                mass = 1
+                velocity = [{speed}, {sideways}]
+                source.list = [{{ position = [0, 0], radius = 0.01 }}]
+                [[obstacle]]
+                shape.segment = {{ from = [0.5, -1e4], to = [0.5, 1e4] }}
+                "#,
+                10.0 * dt,
+            ));
+            run(&mut scene);
+            assert!(scene.simulation.state.particles.position[0].x <= 0.5);
+        }
+    }
+}
+
+#[test]
+fn a_fast_blade_sweeps_particles_along_instead_of_passing_through() {
+    let mut scene = scene(
+        r#"
+        dimension = 2
+        [time]
+        dt = 0.05
+        until = 1.0
+        [[particles]]
+        mass = 1
+        source.list = [{ position = [0.5, 0.2], radius = 0.02 }]
+        [[obstacle]]
+        name = "blade"
+        shape.segment = { from = [0.1, 0], to = [0.9, 0] }
+        motion.rotation = { centre = [0, 0], rate = 20.0 }
+        [[obstacle]]
+        name = "rim"
+        shape.sphere = { centre = [0, 0], radius = 0.7, side = "inside" }
+        "#,
+    );
+    let worst = run(&mut scene);
+    assert!(worst.substeps > 20, "{worst:?}");
+    // The blade has turned three times and the particle with it: it is still ahead of the blade, near it.
+    let x = scene.simulation.state.particles.position[0].truncate();
+    let ahead = (x.y.atan2(x.x) - 20.0).rem_euclid(std::f64::consts::TAU);
+    assert!(ahead < 0.6, "{ahead} ahead of the blade");
+}
+
+#[test]
+fn without_sub_steps_a_fast_blade_is_an_error_that_names_it() {
+    let mut scene = scene(
+        r#"
+        dimension = 2
+        [time]
+        dt = 0.05
+        until = 1.0
+        max_slip = inf
+        [[particles]]
+        mass = 1
+        source.list = [{ position = [0.5, 0.2], radius = 0.02 }]
+        [[obstacle]]
+        name = "blade"
+        shape.segment = { from = [0.1, 0], to = [0.9, 0] }
+        motion.rotation = { centre = [0, 0], rate = 20.0 }
+        "#,
+    );
+    let error = scene.simulation.step().unwrap_err();
+    assert!(error.to_string().contains("`blade`") && error.to_string().contains("time.dt"), "{error}");
+}
+
+#[test]
+fn near_misses_are_not_stopped() {
+    // Past each other with a clearance of 0.1 r at 3 radii a step: without sub-steps the linearised constraint stops them.
+    let mut scene = scene(
+        r#"
+        dimension = 2
+        [time]
+        dt = 0.03
+        until = 0.9
+        [[particles]]
+        mass = 1
+        velocity = [10, 0]
+        source.list = [{ position = [-3, 0.0], radius = 0.1 }, { position = [0, 0.21], radius = 0.1, velocity = [0, 0] }]
+        "#,
+    );
+    let worst = run(&mut scene);
+    let particles = &scene.simulation.state.particles;
+    assert!((particles.velocity[0].x - 10.0).abs() < 1e-6, "{:?}, {worst:?}", particles.velocity);
+    assert!(particles.velocity[1].length() < 1e-6);
+}
+
+#[test]
+fn a_pinched_particle_stops_the_run_and_names_who_pinches_it() {
+    let text = r#"
+        dimension = 2
+        [time]
+        dt = 0.01
+        until = 1.0
+        [[particles]]
+        mass = 1
+        source.list = [{ position = [0, 0.5], radius = 0.2 }, { position = [5, 0.5], radius = 0.2 }]
+        [[obstacle]]
+        name = "anvil"
+        shape.half-space = { point = [0, 0], normal = [0, 1] }
+        [[obstacle]]
+        name = "press"
+        shape.half-space = { point = [0, 1], normal = [0, -1] }
+        motion.translation = { velocity = [0, -1] }
+        "#;
+    let mut stopping = scene(text);
+    let error = (0..100).find_map(|_| stopping.simulation.step().err()).expect("the press closes");
+    let StepError::Pinched { .. } = &error else { panic!("{error}") };
+    for word in ["anvil", "press", "particle 0", "particle 1"] {
+        assert!(error.to_string().contains(word), "{error}");
+    }
+    let before = stopping.simulation.state.clone();
+    assert!(stopping.simulation.step().is_err());
+    assert!(stopping.simulation.state == before, "a failed step changes nothing");
+
+    let mut going_on = scene(&format!("{text}\n[solver]\nwhen_pinched = \"continue\"\n"));
+    let mut unconverged = 0;
+    for _ in 0..70 {
+        unconverged += going_on.simulation.step().unwrap().unconverged;
+    }
+    assert!(unconverged > 5);
+    assert!(going_on.simulation.state.particles.velocity.iter().all(|v| v.length() < 10.0));
+}
+
+#[test]
+fn a_mesh_holds_a_heap_in_its_corner() {
+    // A tray of five squares, two triangles each.
+    let corners = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]];
+    let squares = [[0, 1, 2, 3], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
+    let mut stl = String::from("solid tray\n");
+    for [a, b, c, d] in squares {
+        for triangle in [[a, b, c], [a, c, d]] {
+            stl += "facet normal 0 0 0\nouter loop\n";
+            for corner in triangle {
+                let [x, y, z]: [i32; 3] = corners[corner as usize];
+                stl += &format!("vertex {x} {y} {z}\n");
+            }
+            stl += "endloop\nendfacet\n";
+        }
+    }
+    stl += "endsolid tray\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tray.stl"), stl).unwrap();
+    let text = r#"
+        [time]
+        dt = 0.005
+        until = 1.5
+        [contact]
+        law.gluey = { gamma_min = -1.0 }
+        [environment]
+        gravity = [3, 2, -10]
+        [[particles]]
+        density = 1000
+        source.lattice = { lower = [0.05, 0.05, 0.05], upper = [0.95, 0.95, 0.6], spacing = 0.17, radius = [0.06, 0.08], jitter = 0.8 }
+        [[obstacle]]
+        name = "tray"
+        shape.mesh = { path = "tray.stl" }
+        "#;
+    let mut scene = Scene::parse(text, &folder.path().join("scene.toml")).unwrap_or_else(|error| panic!("{error}"));
+    run(&mut scene);
+    for x in &scene.simulation.state.particles.position {
+        assert!(x.min_element() > 0.0 && x.x < 1.0 && x.y < 1.0, "a particle got out at {x}");
+    }
+    let lowest = scene.simulation.state.particles.position.iter().map(|x| x.z).fold(1.0, f64::min);
+    assert!(lowest < 0.081, "the heap lies on the floor, its lowest centre at {lowest}");
+}
+
+#[test]
+fn aggregates_never_let_go() {
+    let mut scene = scene(
+        r#"
+        dimension = 2
+        [time]
+        dt = 0.01
+        until = 4.0
+        [contact]
+        law.aggregating = {}
+        [[force]]
+        name = "together, then apart"
+        force.expression = ["if(t < 1.5, -8*x, 3*x)", "if(t < 1.5, -8*y, 3*y)"]
+        [[particles]]
+        mass = 1
+        source.fill = { region.box = { lower = [-1, -1], upper = [1, 1] }, count = 30, radius = 0.08 }
+        "#,
+    );
+    let mut bonded: Vec<_> = Vec::new();
+    for _ in 0..scene.steps() {
+        scene.simulation.step().unwrap();
+        let now: Vec<_> = scene.simulation.state.contacts.iter().filter(|c| c.gamma < 0.0).map(|c| c.pair).collect();
+        assert!(bonded.iter().all(|pair| now.contains(pair)), "a bond broke");
+        bonded = now;
+    }
+    assert!(bonded.len() > 25);
+    let widest = scene.simulation.contacts().iter().map(|c| c.gap).fold(0.0, f64::max);
+    assert!(widest < 0.02 * 0.08, "a bond opened to {widest}");
+}
+
+#[test]
+fn loads_on_obstacles_balance_the_weight_at_rest() {
+    let mut scene = scene(
+        r#"
+        dimension = 2
+        [time]
+        dt = 0.01
+        until = 3.0
+        [contact]
+        law.gluey = {}
+        [environment]
+        gravity = [0, -10]
+        drag.coefficient = 0.5
+        [[particles]]
+        mass = 0.3
+        source.lattice = { lower = [-1, 0], upper = [1, 1], spacing = 0.25, radius = [0.08, 0.12], jitter = 0.5 }
+        [[obstacle]]
+        name = "tray"
+        shape.box = { lower = [-1, 0], upper = [1, 2], side = "inside", open = ["upper-y"] }
+        "#,
+    );
+    let weight = 10.0 * scene.simulation.state.particles.mass.iter().sum::<f64>();
+    let mut last = None;
+    for _ in 0..scene.steps() {
+        last = Some(scene.simulation.step().unwrap());
+    }
+    let force = last.unwrap().loads[0].force;
+    assert!((force.y + weight).abs() < 0.01 * weight, "the tray feels {force}, the weight is {weight}");
+}

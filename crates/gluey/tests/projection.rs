@@ -1,0 +1,218 @@
+//! One contract for every solver, and an interior-point method as the oracle.
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT};
+use glam::DVec3;
+use gluey::projection::{
+    AcceleratedGaussSeidel, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row, Status, Uzawa, WALL,
+};
+use proptest::prelude::*;
+
+fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
+    vec![("apgs", Box::new(AcceleratedGaussSeidel::default())), ("uzawa", Box::new(Uzawa))]
+}
+
+/// Bodies in a heap, rows between near ones and a floor: gaps ≥ 0, some glued.
+fn problem() -> impl Strategy<Value = Problem> {
+    let body = ((-1.0..1.0, -1.0..1.0, 0.0..1.5), (-1.0..1.0, -1.0..1.0, -2.0..0.5), 0.2..5.0);
+    let row = (0.0..0.02_f64, prop_oneof![Just(0.0), -0.5..0.0], -0.5..0.5);
+    (prop::collection::vec(body, 2..14), prop::collection::vec(row, 200)).prop_map(|(bodies, rows)| {
+        let position: Vec<DVec3> = bodies.iter().map(|b| DVec3::from(b.0)).collect();
+        let mut problem = Problem {
+            dt: 0.01,
+            length: 0.1,
+            inverse_mass: bodies.iter().map(|b| 1.0 / b.2).collect(),
+            apriori: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
+            rows: Vec::new(),
+        };
+        let mut given = rows.into_iter();
+        let mut add = |i: usize, j: u32, normal: DVec3, problem: &mut Problem| {
+            if let Some((gap, lower, warm)) = given.next() {
+                problem.rows.push(Row { i: i as u32, j, normal, gap, lower, warm });
+            }
+        };
+        for i in 0..position.len() {
+            for j in i + 1..position.len() {
+                let offset = position[j] - position[i];
+                if offset.length() < 1.2 && offset.length() > 1e-3 {
+                    add(i, j as u32, offset.normalize(), &mut problem);
+                }
+            }
+            if position[i].z < 0.7 {
+                add(i, WALL, -DVec3::Z, &mut problem);
+            }
+        }
+        problem
+    })
+}
+
+/// V by an interior-point method on the primal with glue released: the projection of V^{n+1/2} + M⁻¹Gᵀ lower on the dry set.
+fn oracle(problem: &Problem) -> Vec<DVec3> {
+    let lower: Vec<f64> = problem.rows.iter().map(|row| row.lower).collect();
+    let target = problem.velocity(&lower);
+    let (n, m) = (3 * target.len(), problem.rows.len());
+    let mass = |i: usize| 1.0 / problem.inverse_mass[i];
+    let p = CscMatrix::new(n, n, (0..=n).collect(), (0..n).collect(), (0..n).map(|c| mass(c / 3)).collect());
+    let q: Vec<f64> = (0..n).map(|c| -mass(c / 3) * target[c / 3][c % 3]).collect();
+    // −h G V ≤ D, column by column.
+    let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
+    for (c, row) in problem.rows.iter().enumerate() {
+        for axis in 0..3 {
+            columns[3 * row.i as usize + axis].push((c, problem.dt * row.normal[axis]));
+            if row.j != WALL {
+                columns[3 * row.j as usize + axis].push((c, -problem.dt * row.normal[axis]));
+            }
+        }
+    }
+    let mut starts = vec![0];
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    for column in columns {
+        indices.extend(column.iter().map(|entry| entry.0));
+        values.extend(column.iter().map(|entry| entry.1));
+        starts.push(indices.len());
+    }
+    let a = CscMatrix::new(m, n, starts, indices, values);
+    let b: Vec<f64> = problem.rows.iter().map(|row| row.gap).collect();
+    let settings = DefaultSettingsBuilder::default()
+        .verbose(false)
+        .tol_gap_abs(1e-13)
+        .tol_gap_rel(1e-13)
+        .tol_feas(1e-13)
+        .max_iter(200)
+        .build()
+        .unwrap();
+    let mut solver = DefaultSolver::new(&p, &q, &a, &b, &[NonnegativeConeT(m)], settings).unwrap();
+    solver.solve();
+    solver.solution.x.chunks(3).map(|v| DVec3::new(v[0], v[1], v[2])).collect()
+}
+
+fn solve(solver: &mut dyn Projection, problem: &Problem, tolerance: f64) -> (Vec<f64>, Status) {
+    let mut impulses = Vec::new();
+    let criteria = Criteria { tolerance, max_sweeps: 400_000 };
+    let outcome = solver.solve(problem, &criteria, &mut impulses);
+    let recomputed = problem.accuracy(&impulses);
+    assert_eq!(outcome.accuracy, recomputed, "the reported accuracy is that of the impulses returned");
+    if outcome.status == Status::Converged {
+        assert!(recomputed.residual <= 1.1 * tolerance, "reported converged at {}", recomputed.residual);
+    }
+    (impulses, outcome.status)
+}
+
+fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn velocities_are_those_of_the_interior_point_method(problem in problem()) {
+        let expected = oracle(&problem);
+        let scale = problem.apriori.iter().map(|v| v.length()).fold(1.0, f64::max);
+        for (name, mut solver) in solvers() {
+            let (impulses, status) = solve(&mut *solver, &problem, 1e-11);
+            prop_assert_eq!(status, Status::Converged, "{}", name);
+            let distance = farthest(&problem.velocity(&impulses), &expected);
+            prop_assert!(distance <= 1e-8 * scale, "{} is {} away", name, distance);
+            for (row, impulse) in problem.rows.iter().zip(&impulses) {
+                prop_assert!(*impulse >= row.lower);
+            }
+        }
+    }
+
+    #[test]
+    fn a_solver_remembers_nothing(first in problem(), second in problem()) {
+        for (name, mut used) in solvers() {
+            solve(&mut *used, &first, 1e-8);
+            let (again, _) = solve(&mut *used, &second, 1e-8);
+            let mut fresh = solvers().into_iter().find(|(other, _)| *other == name).unwrap().1;
+            prop_assert_eq!(again, solve(&mut *fresh, &second, 1e-8).0);
+        }
+    }
+
+    #[test]
+    fn problems_survive_a_file(problem in problem()) {
+        let n = problem.apriori.len();
+        let file = ProblemFile { dimension: 3, problem, position: vec![DVec3::ONE; n], radius: vec![0.5; n] };
+        let mut bytes = Vec::new();
+        file.write(&mut bytes).unwrap();
+        prop_assert_eq!(&ProblemFile::read(bytes.as_slice()).unwrap(), &file);
+        let cut = bytes.len() / 2;
+        prop_assert!(matches!(ProblemFile::read(&bytes[..cut]), Err(ProblemFileError::Io(_))));
+    }
+}
+
+fn one_ball(rows: Vec<Row>) -> Problem {
+    Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], apriori: vec![DVec3::new(0.0, 0.0, -3.0)], rows }
+}
+
+fn wall(normal: DVec3, gap: f64, lower: f64) -> Row {
+    Row { i: 0, j: WALL, normal, gap, lower, warm: 0.0 }
+}
+
+#[test]
+fn contacts_that_are_not_needed_get_exactly_their_bound() {
+    for (name, mut solver) in solvers() {
+        let problem = one_ball(vec![wall(DVec3::Z, 0.5, 0.0), wall(DVec3::Z, 0.5, -0.3)]);
+        let (impulses, status) = solve(&mut *solver, &problem, 1e-12);
+        assert_eq!((impulses, status), (vec![0.0, -0.3], Status::Converged), "{name}");
+    }
+}
+
+#[test]
+fn a_ball_stops_at_the_floor() {
+    for (name, mut solver) in solvers() {
+        let problem = one_ball(vec![wall(-DVec3::Z, 0.1, 0.0)]);
+        let (impulses, _) = solve(&mut *solver, &problem, 1e-12);
+        assert!((impulses[0] - 2.0 * (3.0 - 1.0)).abs() < 1e-9, "{name}: {impulses:?}");
+    }
+}
+
+#[test]
+fn closing_walls_are_recognised_as_infeasible_and_named() {
+    for (name, mut solver) in solvers() {
+        let rows = vec![wall(DVec3::X, 0.3, 0.0), wall(DVec3::Z, -0.2, 0.0), wall(-DVec3::Z, 0.1, 0.0)];
+        let (_, status) = solve(&mut *solver, &one_ball(rows), 1e-9);
+        let Status::Infeasible(mut culprits) = status else { panic!("{name}: {status:?}") };
+        culprits.sort_unstable();
+        assert_eq!(culprits, vec![1, 2], "{name}");
+    }
+}
+
+#[test]
+fn equalities_that_contradict_each_other_are_recognised() {
+    for (name, mut solver) in solvers() {
+        let rows = vec![wall(DVec3::Z, 0.1, f64::NEG_INFINITY), wall(DVec3::Z, 0.2, f64::NEG_INFINITY)];
+        let (_, status) = solve(&mut *solver, &one_ball(rows), 1e-9);
+        assert!(matches!(status, Status::Infeasible(_) | Status::Stalled), "{name}: {status:?}");
+    }
+}
+
+#[test]
+fn a_problem_without_rows_or_with_immovable_bodies_is_solved() {
+    for (_, mut solver) in solvers() {
+        assert_eq!(solve(&mut *solver, &one_ball(Vec::new()), 1e-9).1, Status::Converged);
+        let mut problem = one_ball(vec![wall(DVec3::Z, 0.5, 0.0)]);
+        problem.inverse_mass[0] = 0.0;
+        assert_eq!(solve(&mut *solver, &problem, 1e-9).1, Status::Converged);
+    }
+}
+
+#[test]
+fn files_that_are_no_problems_are_refused() {
+    assert!(matches!(ProblemFile::read(&b"QPBENCH2........"[..]), Err(ProblemFileError::Magic)));
+    let file = ProblemFile {
+        dimension: 3,
+        problem: one_ball(vec![wall(DVec3::Z, 0.1, 0.0)]),
+        position: vec![DVec3::ZERO],
+        radius: vec![1.0],
+    };
+    let mut bytes = Vec::new();
+    file.write(&mut bytes).unwrap();
+    for (at, word) in [(8, 7_u64.to_le_bytes()), (16, u64::MAX.to_le_bytes()), (32, f64::NAN.to_le_bytes())] {
+        let mut damaged = bytes.clone();
+        damaged[at..at + 8].copy_from_slice(&word);
+        let error = ProblemFile::read(damaged.as_slice()).unwrap_err();
+        assert!(matches!(error, ProblemFileError::Value { .. }), "{error}");
+    }
+}
