@@ -1,3 +1,83 @@
-//! The command `gluey`.
+//! The command `gluey`: run, check and look at simulations of gluey particles.
+//!
+//! Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 stopped by SIGINT, 143 by SIGTERM, both with a checkpoint.
 
-fn main() {}
+mod arguments;
+mod check;
+mod host;
+mod info;
+mod logbook;
+mod overrides;
+mod progress;
+mod run;
+mod signals;
+mod source;
+mod starter;
+mod summary;
+mod tally;
+mod words;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser};
+use gluey::scene::{Scene, SceneError};
+
+use arguments::{Arguments, Command};
+
+/// What a command has to say, and the code it ends with.
+struct Answer {
+    text: String,
+    code: u8,
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self { text, code: 0 }
+    }
+}
+
+fn main() -> ExitCode {
+    match obey(&Arguments::parse().command).and_then(say) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => complain(&error),
+    }
+}
+
+fn obey(command: &Command) -> Result<Answer> {
+    match command {
+        Command::Run(wishes) => run::run(wishes),
+        Command::Check(wishes) => check::check(wishes).map(Answer::from),
+        Command::New { file } => starter::write(file).map(Answer::from),
+        Command::Info { run, json } => info::info(run, if *json { info::Style::Json } else { info::Style::Text }),
+        Command::Completions { shell } => Ok(completions(*shell).into()),
+        Command::Schema => Ok(format!("{}\n", Scene::schema()).into()),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "gluey", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// Prints an answer; a reader that has seen enough (`gluey info RUN | head -1`) is no failure.
+fn say(answer: Answer) -> Result<u8> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(answer.text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(answer.code),
+    }
+}
+
+fn complain(error: &anyhow::Error) -> ExitCode {
+    let scene = error.downcast_ref::<SceneError>();
+    let message = match scene.map(|scene| scene.problems.len()) {
+        Some(count) if count > 1 => format!("error: the scene has {count} problems\n\n{error}\n"),
+        _ => format!("error: {error:#}\n"),
+    };
+    // Where nobody can read the message, the code still tells.
+    let _ = std::io::stderr().write_all(message.as_bytes());
+    ExitCode::from(if scene.is_some() { 2 } else { 1 })
+}

@@ -1,0 +1,220 @@
+//! `gluey check`: what a scene holds, without running it.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
+use gluey::environment::{Prediction, Span};
+use gluey::geometry::{Extent, Motion, Obstacle, Shape, Side};
+use gluey::scene::Scene;
+use toml_edit::{DocumentMut, Item};
+
+use crate::arguments::CheckArguments;
+use crate::logbook::extent;
+use crate::source::Source;
+use crate::words::{count, listed, number};
+
+/// Displacements in a step above this share of the smallest radius make the engine split steps again and again.
+const LARGE: f64 = 0.2;
+
+/// Reads the scene and tells what is in it.
+pub fn check(wishes: &CheckArguments) -> Result<String> {
+    let source = Source::read(&wishes.scene)?.with(&wishes.set)?;
+    let scene = source.scene()?;
+    let mut text = format!("{}: this scene is fine\n", source.path.display());
+    for (name, line) in lines(&scene) {
+        let _ = writeln!(text, "  {name:<12} {line}"); // writing to a string cannot fail
+    }
+    text.push_str(&warnings(&scene));
+    Ok(text)
+}
+
+fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("name", scene.name.clone())];
+    lines.extend(scene.description.clone().map(|description| ("description", description)));
+    lines.push(("dimension", scene.dimension.to_string()));
+    lines.extend(particles(scene).into_iter().map(|line| ("particles", line)));
+    lines.push(("extent", place(&extent(scene))));
+    for (obstacle, law) in scene.simulation.obstacles.iter().zip(&scene.simulation.adhesion.with_obstacle) {
+        let own = *law != scene.simulation.adhesion.between_particles;
+        let law = if own { format!("; law: {}", law_in_words(law)) } else { String::new() };
+        lines.push(("obstacle", format!("`{}`: {}{law}", obstacle.name, obstacle_in_words(obstacle))));
+    }
+    lines.push(("law", law_in_words(&scene.simulation.adhesion.between_particles)));
+    lines.push(("scheme", scheme(scene).to_owned()));
+    lines.extend(environment(&scene.text).into_iter().map(|line| ("environment", line)));
+    lines.push(("time", time(scene)));
+    lines.push(("output", output(scene)));
+    // A name for the first of several lines is enough.
+    for k in (1..lines.len()).rev() {
+        if lines[k].0 == lines[k - 1].0 {
+            lines[k].0 = "";
+        }
+    }
+    lines
+}
+
+fn particles(scene: &Scene) -> Vec<String> {
+    let particles = &scene.simulation.state.particles;
+    let range = |column: &[f64]| {
+        let least = column.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if least == greatest { number(least) } else { format!("{} to {}", number(least), number(greatest)) }
+    };
+    let mut lines =
+        vec![format!("{}, radius {}, mass {}", particles.len(), range(&particles.radius), range(&particles.mass))];
+    for (index, group) in scene.groups.iter().enumerate() {
+        let members = particles.group.iter().filter(|member| **member as usize == index).count();
+        lines.push(format!("{members} in group `{}`", group.name));
+    }
+    lines
+}
+
+fn place(extent: &Extent) -> String {
+    let axes = ["x", "y", "z"].iter().enumerate().take(extent.dimension);
+    let range =
+        |(k, axis): (usize, &&str)| format!("{axis} {} to {}", number(extent.lower[k]), number(extent.upper[k]));
+    axes.map(range).collect::<Vec<_>>().join(", ")
+}
+
+fn obstacle_in_words(obstacle: &Obstacle) -> String {
+    let side = |side: &Side, container: &str, solid: &str| match side {
+        Side::Inside => format!("inside of a {container}"),
+        Side::Outside => solid.to_owned(),
+    };
+    let shape = match &obstacle.shape {
+        Shape::HalfSpace { .. } => "half-space".to_owned(),
+        Shape::Box { side: kind, .. } => side(kind, "box", "box"),
+        Shape::Sphere { side: kind, .. } => side(kind, "sphere", "sphere"),
+        Shape::Cylinder { side: kind, .. } => side(kind, "cylinder", "cylinder"),
+        Shape::Plate(_) => "plate".to_owned(),
+        Shape::Funnel(_) => "funnel".to_owned(),
+        Shape::Wheel(wheel) => format!("wheel with {}", count(wheel.blades.into(), "blade")),
+        Shape::Mesh(mesh) => format!("mesh of {}", count(mesh.triangles().len() as u64, "triangle")),
+    };
+    let motions: Vec<String> = obstacle.motions.iter().filter(|motion| !motion.is_fixed()).map(motion).collect();
+    if motions.is_empty() { format!("{shape}, at rest") } else { format!("{shape}, {}", listed(&motions)) }
+}
+
+fn motion(motion: &Motion) -> String {
+    match motion {
+        Motion::Fixed => "at rest".to_owned(),
+        Motion::Translation { velocity, .. } => format!("moves at speed {}", number(velocity.length())),
+        Motion::Rotation { rate, .. } => format!("turns at {} rad per time", number(*rate)),
+        Motion::Oscillation { amplitude, frequency, .. } => {
+            format!("swings by {} at frequency {}", number(amplitude.length()), number(*frequency))
+        }
+        Motion::Table { times, .. } => format!("follows a table of {}", count(times.len() as u64, "time")),
+    }
+}
+
+fn law_in_words(law: &Law) -> String {
+    match law {
+        Law::Inelastic => "inelastic".to_owned(),
+        Law::Aggregating { strength } => format!("aggregating, bonds bear a force of {}", number(*strength)),
+        Law::Gluey { threshold, scaling } => {
+            let threshold = match threshold {
+                Threshold::Smooth => "smooth".to_owned(),
+                Threshold::Value(value) => format!("gamma_min = {}", number(*value)),
+                Threshold::Roughness { viscosity, .. } => {
+                    format!("gamma_min from roughness sizes at viscosity {}", number(*viscosity))
+                }
+            };
+            let scaling = match scaling {
+                Scaling::Unit => "",
+                Scaling::Lubrication => ", lubrication scaling",
+            };
+            format!("gluey, {threshold}{scaling}")
+        }
+    }
+}
+
+fn scheme(scene: &Scene) -> &'static str {
+    match scene.simulation.adhesion.scheme {
+        Scheme::OneProjection => "one-projection",
+        Scheme::Paper => "paper",
+    }
+}
+
+/// The environment and the forces as they are written.
+fn environment(text: &str) -> Vec<String> {
+    let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
+    let mut lines = Vec::new();
+    if let Some(table) = document.get("environment").and_then(Item::as_table_like) {
+        for (key, item) in table.iter() {
+            lines.push(as_written(key, item));
+        }
+    }
+    let forces = document.get("force").and_then(Item::as_array_of_tables).map_or(0, |forces| forces.len());
+    if forces > 0 {
+        lines.push(count(forces as u64, "further force"));
+    }
+    if lines.is_empty() { vec!["no forces".to_owned()] } else { lines }
+}
+
+/// A key and its value on one line, without comments.
+fn as_written(key: &str, item: &Item) -> String {
+    match item.clone().into_value() {
+        Ok(mut value) => {
+            value.decor_mut().clear();
+            format!("{key} = {value}")
+        }
+        Err(_) => key.to_owned(),
+    }
+}
+
+fn time(scene: &Scene) -> String {
+    let dt = scene.simulation.settings.dt;
+    format!("{} of dt = {} until t = {}", count(scene.steps(), "step"), number(dt), number(scene.until))
+}
+
+fn output(scene: &Scene) -> String {
+    let output = &scene.output;
+    let formats: Vec<String> = [("vtk", output.vtk), ("xyz", output.xyz)]
+        .iter()
+        .filter(|(_, on)| *on)
+        .map(|(name, _)| (*name).into())
+        .collect();
+    let frames = scene.steps() / output.frame_every + 1 + u64::from(!scene.steps().is_multiple_of(output.frame_every));
+    let every = |steps: u64| if steps == 1 { "every step".to_owned() } else { format!("every {steps} steps") };
+    format!(
+        "{} ({}) as {}; a row of the series {}; a checkpoint {}",
+        count(frames, "frame"),
+        every(output.frame_every),
+        listed(&formats),
+        every(output.series_every),
+        every(output.checkpoint_every)
+    )
+}
+
+/// Whether the time step suits the forces: how far a particle that is let go moves in a step, first from rest and then
+/// after it has fallen through the whole scene.
+fn warnings(scene: &Scene) -> String {
+    let simulation = &scene.simulation;
+    let (dt, particles) = (simulation.settings.dt, &simulation.state.particles);
+    let mut prediction = Prediction::default();
+    if let Err(error) = simulation.environment.predict(particles, Span { start: 0.0, dt }, &mut prediction) {
+        return format!("\nwarning: the forces cannot be evaluated at t = 0: {error}\n");
+    }
+    let gains = prediction.velocity.iter().zip(&particles.velocity).map(|(after, before)| after.distance(*before));
+    let gain = gains.fold(0.0, f64::max);
+    let fastest = prediction.velocity.iter().map(|v| v.length()).fold(0.0, f64::max);
+    let Extent { lower, upper, .. } = extent(scene);
+    let fallen = (2.0 * gain / dt * lower.distance(upper)).sqrt().max(fastest);
+    let radius = particles.smallest_radius();
+    let (first, later) = (fastest * dt / radius, fallen * dt / radius);
+    let figures = format!(
+        "a particle moves by {} of the smallest radius in the first step, and by up to about {} in a step after falling \
+         through the scene",
+        number(first),
+        number((1e3 * later).round() / 1e3)
+    );
+    if first > LARGE {
+        let advice = number((LARGE / first * dt).min(dt * (LARGE / first).sqrt()));
+        format!("\nwarning: dt looks large: {figures}; steps will be split all the time. Try dt = {advice} or less\n")
+    } else if later > 1.0 {
+        format!("\nnote: {figures}; the engine splits steps in which contacts slide by more than 0.2 of it\n")
+    } else {
+        format!("\n{figures}\n")
+    }
+}

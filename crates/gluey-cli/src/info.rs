@@ -1,0 +1,210 @@
+//! `gluey info`: what a run folder holds, also while the run goes on.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use gluey::scene::steps_until;
+use gluey::trajectory::{CheckpointStatus, RunSummary};
+use serde_json::{Value, json};
+use toml_edit::DocumentMut;
+
+use crate::Answer;
+use crate::summary::resume_command;
+use crate::words::{number, size};
+
+/// For whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Text,
+    Json,
+}
+
+/// Reads a run folder and tells about it.
+pub fn info(folder: &Path, style: Style) -> Result<Answer> {
+    let facts = Facts::read(folder)?;
+    let text = match style {
+        Style::Text => facts.text(folder),
+        Style::Json => format!("{:#}\n", facts.json()),
+    };
+    Ok(text.into())
+}
+
+/// The folder, and extremes over its series.
+struct Facts {
+    summary: RunSummary,
+    steps: Option<u64>,
+    extremes: Extremes,
+}
+
+/// Extremes over the rows of the series.
+#[derive(Debug, Default, PartialEq)]
+struct Extremes {
+    overlap: f64,
+    residual: f64,
+    split: u64,
+    unconverged: u64,
+}
+
+impl Facts {
+    fn read(folder: &Path) -> Result<Self> {
+        let summary = RunSummary::read(folder)?;
+        let steps = until(&summary.manifest.info.scene_text).map(|t| steps_until(t, summary.manifest.info.dt));
+        // A run that has just started may have no series yet.
+        let extremes = Extremes::of(&fs::read_to_string(folder.join("series.csv")).unwrap_or_default());
+        Ok(Self { summary, steps, extremes })
+    }
+
+    /// The last step that anything is known of.
+    fn step(&self) -> u64 {
+        let row = self.summary.value("step").map_or(0, |step| step as u64);
+        row.max(self.saved_step().unwrap_or(0))
+    }
+
+    fn saved_step(&self) -> Option<u64> {
+        match &self.summary.checkpoint {
+            CheckpointStatus::Good(checkpoint) => Some(checkpoint.state.step),
+            _ => None,
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.steps.is_some_and(|steps| self.step() >= steps)
+    }
+
+    fn particles(&self) -> Option<(usize, f64)> {
+        match &self.summary.checkpoint {
+            CheckpointStatus::Good(checkpoint) => {
+                Some((checkpoint.state.particles.len(), checkpoint.state.particles.smallest_radius()))
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self, folder: &Path) -> String {
+        let info = &self.summary.manifest.info;
+        let last = |column: &str| self.summary.value(column).map_or_else(|| "?".to_owned(), number);
+        let of = self.steps.map_or_else(String::new, |steps| format!(" of {steps}"));
+        let checkpoint = match &self.summary.checkpoint {
+            CheckpointStatus::Missing => "none".to_owned(),
+            CheckpointStatus::Good(checkpoint) => format!("good, of step {}", checkpoint.state.step),
+            CheckpointStatus::Bad(error) => format!("unusable: {error}"),
+        };
+        let overlap = match self.particles() {
+            Some((_, radius)) => format!("{} of the smallest radius", size(self.extremes.overlap / radius)),
+            None => size(self.extremes.overlap),
+        };
+        let mut rows = vec![
+            ("scene", format!("{}, {}D, seed {}", info.scene_name, info.dimension, info.seed)),
+            ("made by", format!("gluey {}", self.summary.manifest.gluey)),
+            ("steps", format!("{}{of}, dt = {}", self.step(), number(info.dt))),
+            ("simulated time", number(self.step() as f64 * info.dt)),
+        ];
+        rows.extend(self.particles().map(|(count, _)| ("particles", count.to_string())));
+        rows.extend([
+            ("contacts", format!("{}, {} glued", last("contacts"), last("glued"))),
+            ("kinetic energy", last("kinetic_energy")),
+            ("potential", last("potential_energy")),
+            ("worst overlap", overlap),
+            ("worst residual", format!("{} of the smallest radius", size(self.extremes.residual))),
+            ("steps split", self.extremes.split.to_string()),
+            ("unconverged", self.extremes.unconverged.to_string()),
+            ("series", format!("{} rows", self.summary.rows)),
+            ("frames", self.summary.frames.to_string()),
+            ("checkpoint", checkpoint),
+        ]);
+        let how = if self.finished() { "finished" } else { "not finished" };
+        let mut text = format!("{}: {how}\n", folder.display());
+        for (name, figure) in rows {
+            let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail
+        }
+        if !self.finished() && self.saved_step().is_some() {
+            let _ = writeln!(text, "\nIf no process is at work on it, go on with\n  {}", resume_command(folder, None));
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let manifest = &self.summary.manifest;
+        let info = &manifest.info;
+        // JSON has no infinity: such figures are null.
+        let last: serde_json::Map<String, Value> =
+            self.summary.last_row.iter().map(|(name, text)| (name.clone(), json!(text.parse::<f64>().ok()))).collect();
+        let checkpoint = match &self.summary.checkpoint {
+            CheckpointStatus::Missing => json!({ "status": "missing" }),
+            CheckpointStatus::Good(checkpoint) => json!({ "status": "good", "step": checkpoint.state.step }),
+            CheckpointStatus::Bad(error) => json!({ "status": "bad", "reason": error.to_string() }),
+        };
+        json!({
+            "scene": info.scene_name,
+            "dimension": info.dimension,
+            "seed": info.seed,
+            "dt": info.dt,
+            "gluey": manifest.gluey,
+            "step": self.step(),
+            "steps": self.steps,
+            "time": self.step() as f64 * info.dt,
+            "finished": self.finished(),
+            "particles": self.particles().map(|(count, _)| count),
+            "smallest_radius": self.particles().map(|(_, radius)| radius),
+            "worst_overlap": self.extremes.overlap,
+            "worst_residual": self.extremes.residual,
+            "split_steps": self.extremes.split,
+            "unconverged": self.extremes.unconverged,
+            "rows": self.summary.rows,
+            "frames": self.summary.frames,
+            "checkpoint": checkpoint,
+            "last_row": last,
+        })
+    }
+}
+
+impl Extremes {
+    /// The columns that matter stand before those of the obstacles, whose names may need quotes.
+    fn of(series: &str) -> Self {
+        let mut lines = series.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let header: Vec<&str> = lines.next().unwrap_or_default().trim_end().split(',').collect();
+        let column = |name: &str| header.iter().position(|other| *other == name);
+        let (gap, residual) = (column("least_gap"), column("residual"));
+        let (substeps, unconverged) = (column("substeps"), column("unconverged"));
+        let mut extremes = Self::default();
+        for line in lines {
+            let row: Vec<&str> = line.trim_end().split(',').collect();
+            let value = |index: Option<usize>| index.and_then(|k| row.get(k)?.parse::<f64>().ok()).unwrap_or(0.0);
+            extremes.overlap = extremes.overlap.max(-value(gap));
+            extremes.residual = extremes.residual.max(value(residual));
+            extremes.split += u64::from(value(substeps) > 1.0);
+            extremes.unconverged += value(unconverged) as u64;
+        }
+        extremes
+    }
+}
+
+/// The end that the scene asks for.
+fn until(scene: &str) -> Option<f64> {
+    let document: DocumentMut = scene.parse().ok()?;
+    let until = document.get("time")?.get("until")?;
+    until.as_float().or_else(|| until.as_integer().map(|whole| whole as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_are_over_whole_rows() {
+        let series = "least_gap,residual,substeps,unconverged,\"a,b\"_fx\n\
+                      inf,1e-9,1,0,3\n-2e-6,1e-7,4,1,3\n1,1e-8,2,1,3\n-1,5";
+        let expected = Extremes { overlap: 2e-6, residual: 1e-7, split: 2, unconverged: 2 };
+        assert_eq!(Extremes::of(series), expected);
+        assert_eq!(Extremes::of(""), Extremes::default());
+    }
+
+    #[test]
+    fn the_end_is_read_from_the_scene() {
+        assert_eq!(until("time = { dt = 0.1, until = 3 }"), Some(3.0));
+        assert_eq!(until("[time]\nuntil = 1.5"), Some(1.5));
+        assert_eq!(until("x = "), None);
+    }
+}

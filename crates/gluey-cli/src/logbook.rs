@@ -1,0 +1,194 @@
+//! What is written of a run, and when: everything here is a function of the states, so that a run that was stopped and
+//! resumed leaves the same bytes as one that never stopped. Only wall times look at a clock.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use glam::DVec3;
+use gluey::geometry::{Extent, Obstacle, Shape};
+use gluey::scene::{Output, Scene};
+use gluey::simulation::{Simulation, StepReport};
+use gluey::trajectory::{
+    Checkpoint, Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, Timing,
+    TrajectoryError,
+};
+
+/// Steps between rows of wall times.
+const TIMING_EVERY: u64 = 100;
+/// Work that a power cut may cost at most, whatever the scene says; checkpoints between change no byte of the last one.
+const LONGEST_WITHOUT_CHECKPOINT: Duration = Duration::from_mins(10);
+/// Room around the scene in which infinite walls are drawn, relative to its size.
+const MARGIN: f64 = 0.1;
+
+/// Writes a run.
+#[derive(Debug)]
+pub struct Logbook {
+    recorder: Recorder,
+    output: Output,
+    view: Extent,
+    started: Instant,
+    timed: (u64, Instant),
+    saved: (u64, Instant),
+}
+
+impl Logbook {
+    /// Starts a run in a folder, with its state at t = 0.
+    pub fn start(folder: &Path, scene: &Scene, if_present: IfPresent) -> Result<Self, TrajectoryError> {
+        let formats = Formats { vtk: scene.output.vtk, xyz: scene.output.xyz };
+        let recorder = Recorder::create(folder, &run_info(scene), formats, if_present)?;
+        let mut logbook = Self::new(recorder, scene, 0);
+        logbook.record(&scene.simulation, &before_the_first_step())?;
+        logbook.checkpoint(&scene.simulation, &before_the_first_step())?;
+        Ok(logbook)
+    }
+
+    /// Goes on with the run in a folder. The scene is as it was at t = 0: what infinite walls look like depends on it.
+    pub fn resume(folder: &Path, scene: &Scene, checkpoint: &Checkpoint) -> Result<Self, TrajectoryError> {
+        Ok(Self::new(Recorder::resume(folder, checkpoint)?, scene, checkpoint.state.step))
+    }
+
+    fn new(recorder: Recorder, scene: &Scene, step: u64) -> Self {
+        let now = Instant::now();
+        let view = view(scene);
+        Self { recorder, output: scene.output, view, started: now, timed: (step, now), saved: (step, now) }
+    }
+
+    /// The folder of the run.
+    pub fn folder(&self) -> &Path {
+        self.recorder.folder()
+    }
+
+    /// Frames so far.
+    pub fn frames(&self) -> usize {
+        self.recorder.frames().len()
+    }
+
+    /// Wall time since this process started or resumed the run.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The step of the last checkpoint.
+    pub fn saved_step(&self) -> u64 {
+        self.saved.0
+    }
+
+    /// Notes facts about the machine.
+    pub fn record_host(&self, facts: &[(&str, String)]) -> Result<(), TrajectoryError> {
+        self.recorder.record_host(facts)
+    }
+
+    /// Writes what is due after a step, the checkpoint last.
+    pub fn record(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
+        let step = simulation.state.step;
+        if step.is_multiple_of(self.output.series_every) {
+            self.record_row(simulation, report)?;
+        }
+        if step.is_multiple_of(self.output.frame_every) {
+            self.record_frame(simulation)?;
+        }
+        if step.is_multiple_of(TIMING_EVERY) {
+            self.record_timing(step)?;
+        }
+        if step.is_multiple_of(self.output.checkpoint_every) || self.saved.1.elapsed() > LONGEST_WITHOUT_CHECKPOINT {
+            self.checkpoint(simulation, report)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the end of a run: it has a row and a frame even where none is due. These come after the checkpoint, so that
+    /// they are gone again if the run is resumed to a later end.
+    pub fn close(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
+        let step = simulation.state.step;
+        self.checkpoint(simulation, report)?;
+        if !step.is_multiple_of(self.output.series_every) {
+            self.record_row(simulation, report)?;
+        }
+        if !step.is_multiple_of(self.output.frame_every) {
+            self.record_frame(simulation)?;
+        }
+        if step > self.timed.0 {
+            self.record_timing(step)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a checkpoint.
+    pub fn checkpoint(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
+        self.recorder.checkpoint(&simulation.state, report)?;
+        self.saved = (simulation.state.step, Instant::now());
+        Ok(())
+    }
+
+    fn record_row(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
+        let (time, particles) = (simulation.time(), &simulation.state.particles);
+        let potential_energy = simulation.environment.potential_energy(particles, time);
+        let step = simulation.state.step;
+        self.recorder.record_step(&Observation { step, time, particles, potential_energy, report })
+    }
+
+    fn record_frame(&mut self, simulation: &Simulation) -> Result<(), TrajectoryError> {
+        let time = simulation.time();
+        let obstacles: Vec<_> = simulation.obstacles.iter().map(|obstacle| drawn(obstacle, time, &self.view)).collect();
+        let (contacts, particles) = (simulation.contacts(), &simulation.state.particles);
+        let step = simulation.state.step;
+        self.recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })
+    }
+
+    fn record_timing(&mut self, step: u64) -> Result<(), TrajectoryError> {
+        let (last, since) = self.timed;
+        let seconds_per_step = since.elapsed().as_secs_f64() / step.saturating_sub(last).max(1) as f64;
+        self.timed = (step, Instant::now());
+        self.recorder.record_timing(&Timing { step, wall_seconds: self.elapsed().as_secs_f64(), seconds_per_step })
+    }
+}
+
+/// Nothing has been solved yet and no gap been measured.
+pub fn before_the_first_step() -> StepReport {
+    StepReport { least_gap: f64::INFINITY, ..StepReport::default() }
+}
+
+fn run_info(scene: &Scene) -> RunInfo {
+    let group = |group: &gluey::scene::Group| Group { name: group.name.clone(), colour: group.colour };
+    RunInfo {
+        scene_text: scene.text.clone(),
+        scene_name: scene.name.clone(),
+        seed: scene.seed,
+        dimension: scene.dimension as u8,
+        dt: scene.simulation.settings.dt,
+        groups: scene.groups.iter().map(group).collect(),
+        obstacle_names: scene.simulation.obstacles.iter().map(|obstacle| obstacle.name.clone()).collect(),
+    }
+}
+
+fn drawn(obstacle: &Obstacle, time: f64, view: &Extent) -> ObstacleSurface {
+    let surface = obstacle.at(time).surface(view);
+    let moving = !obstacle.is_fixed();
+    ObstacleSurface { points: surface.points, triangles: surface.triangles, lines: surface.lines, moving }
+}
+
+/// The part of space that holds the scene at t = 0, and some room around it.
+fn view(scene: &Scene) -> Extent {
+    let Extent { lower, upper, dimension } = extent(scene);
+    let room = DVec3::splat(MARGIN * lower.distance(upper));
+    Extent { lower: lower - room, upper: upper + room, dimension }
+}
+
+/// The smallest box that holds the particles and the bounded obstacles of a scene where they are at t = 0.
+pub fn extent(scene: &Scene) -> Extent {
+    let particles = &scene.simulation.state.particles;
+    let (mut lower, mut upper) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for (position, radius) in particles.position.iter().zip(&particles.radius) {
+        let half = DVec3::new(*radius, *radius, if scene.dimension == 2 { 0.0 } else { *radius });
+        (lower, upper) = (lower.min(position - half), upper.max(position + half));
+    }
+    let of_particles = Extent { lower, upper, dimension: scene.dimension };
+    // What is infinite in one direction only, as a pipe, is drawn no longer than the particles' place asks for.
+    let bounded = |obstacle: &&Obstacle| !matches!(obstacle.shape, Shape::HalfSpace { .. });
+    for obstacle in scene.simulation.obstacles.iter().filter(bounded) {
+        for point in obstacle.at(0.0).surface(&of_particles).points {
+            (lower, upper) = (lower.min(point), upper.max(point));
+        }
+    }
+    Extent { lower, upper, ..of_particles }
+}

@@ -1,0 +1,88 @@
+//! The progress bar, on standard error and only where that is a terminal.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::tally::Tally;
+use crate::words::{count, number, size};
+
+/// Writing figures more often than this costs time and cannot be read.
+const PAUSE: Duration = Duration::from_millis(100);
+const BAR: &str = "{prefix}  {bar:30}  {pos}/{len} steps  {elapsed} gone, {eta} left\n{wide_msg}";
+
+/// From which step to which.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub first: u64,
+    pub last: u64,
+}
+
+/// A bar that shows how far a run has come.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    shown: Option<Instant>,
+}
+
+impl Progress {
+    /// A bar with a name; nothing is drawn where nobody looks.
+    pub fn new(name: &str, way: Way) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(way.last), ProgressDrawTarget::stderr());
+        // The style is a constant that a test parses; without it the bar would be plain.
+        if let Ok(style) = ProgressStyle::with_template(BAR) {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        bar.set_prefix(name.to_owned());
+        bar.set_position(way.first);
+        bar.reset_eta();
+        Self { bar, shown: None }
+    }
+
+    /// No bar.
+    pub fn hidden() -> Self {
+        Self { bar: ProgressBar::hidden(), shown: None }
+    }
+
+    /// Shows how things stand after a step.
+    pub fn show(&mut self, step: u64, time: f64, tally: &Tally) {
+        if self.bar.is_hidden() || self.shown.is_some_and(|last| last.elapsed() < PAUSE) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        self.bar.set_position(step);
+        self.bar.set_message(figures(time, tally));
+    }
+
+    /// Takes the bar away: what it showed is in the summary.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn figures(time: f64, tally: &Tally) -> String {
+    format!(
+        "t = {}  {}  {} glued  {:.1} sweeps/step  worst overlap {} r",
+        number(time),
+        count(tally.contacts as u64, "contact"),
+        tally.glued,
+        tally.sweeps_per_step(),
+        size(tally.worst_overlap),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_parses() {
+        ProgressStyle::with_template(BAR).unwrap();
+    }
+
+    #[test]
+    fn figures_can_be_read() {
+        let tally = Tally { steps: 2, sweeps: 5, contacts: 1, glued: 1, worst_overlap: 3.21e-7, ..Tally::default() };
+        assert_eq!(figures(0.1 + 0.2, &tally), "t = 0.3  1 contact  1 glued  2.5 sweeps/step  worst overlap 3.2e-7 r");
+    }
+}

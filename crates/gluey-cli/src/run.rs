@@ -1,0 +1,263 @@
+//! `gluey run`: from a scene, or from the checkpoint of an earlier run, to a folder of results.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use gluey::scene::{Scene, steps_until};
+use gluey::simulation::{StepError, StepReport};
+use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path};
+
+use crate::Answer;
+use crate::arguments::RunArguments;
+use crate::host;
+use crate::logbook::{Logbook, before_the_first_step};
+use crate::progress::{Progress, Way};
+use crate::signals::StopSignals;
+use crate::source::{LOTTO_NAME, Source};
+use crate::summary;
+use crate::tally::Tally;
+use crate::words::number;
+
+/// Where run folders are made unless the user says otherwise.
+const RUNS: &str = "runs";
+/// The projection that could not be solved, for whoever wants to know why.
+const FAILED_PROJECTION: &str = "failed-projection.qpb";
+
+/// A run in progress.
+pub struct Run {
+    pub scene: Scene,
+    pub logbook: Logbook,
+    pub tally: Tally,
+    /// Report of the last step.
+    report: StepReport,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It reached its last step.
+    Finished,
+    /// A signal with this exit code came first.
+    Stopped(u8),
+}
+
+/// Runs a scene as the user wishes, and sums it up.
+pub fn run(wishes: &RunArguments) -> Result<Answer> {
+    set_threads(wishes)?;
+    let mut run = if wishes.resume { Run::resume(wishes)? } else { Run::start(wishes)? };
+    let last = steps_until(wishes.until.unwrap_or(run.scene.until), run.scene.simulation.settings.dt);
+    let way = Way { first: run.scene.simulation.state.step, last };
+    let mut progress = if wishes.quiet { Progress::hidden() } else { Progress::new(&run.scene.name, way) };
+    let stop = StopSignals::listen().context("cannot listen to signals")?;
+
+    let ending = run.advance(last, &stop, &mut progress);
+    progress.clear();
+    let ending = ending?;
+
+    let text = if wishes.quiet {
+        format!("{}\n", run.logbook.folder().display())
+    } else {
+        summary::of(&run, ending, way, wishes.until)
+    };
+    Ok(Answer { text, code: if let Ending::Stopped(code) = ending { code } else { 0 } })
+}
+
+impl Run {
+    /// A new run of a scene.
+    fn start(wishes: &RunArguments) -> Result<Self> {
+        let source = Source::of(wishes.scene.as_deref())?.with(&wishes.set)?;
+        let scene = source.scene()?;
+        let folder = match (&wishes.out, &wishes.scene) {
+            (Some(folder), _) => folder.clone(),
+            (None, Some(_)) => Path::new(RUNS).join(folder_name(&scene.name)),
+            (None, None) if wishes.overwrite => last_built_in(),
+            (None, None) => next_built_in(),
+        };
+        let if_present = if wishes.overwrite { IfPresent::Replace } else { IfPresent::Refuse };
+        let logbook = Logbook::start(&folder, &scene, if_present).map_err(|error| match error {
+            TrajectoryError::HoldsRun { path } => anyhow!(
+                "{} already holds a run\n  help: add --resume to go on with it, --overwrite to replace it, or --out DIR \
+                 to write elsewhere",
+                path.display()
+            ),
+            other => other.into(),
+        })?;
+        Self::open(scene, logbook, (&source.path, before_the_first_step()))
+    }
+
+    /// An earlier run, from where it stopped.
+    fn resume(wishes: &RunArguments) -> Result<Self> {
+        let given = wishes.scene.as_deref().map(Source::read).transpose()?;
+        let folder = match (&wishes.out, &given) {
+            (Some(folder), _) => folder.clone(),
+            (None, Some(given)) => Path::new(RUNS).join(folder_name(&given.scene()?.name)),
+            (None, None) => last_built_in(),
+        };
+        let checkpoint = Checkpoint::read(&checkpoint_path(&folder)).map_err(|error| match error {
+            TrajectoryError::NoCheckpoint { path } if !folder.is_dir() => anyhow!(
+                "there is nothing to resume: {} does not exist\n  help: name the folder of the run with --out DIR",
+                path.parent().unwrap_or(&folder).display()
+            ),
+            other => other.into(),
+        })?;
+        let source = same_scene(given, wishes, (&folder, &checkpoint))?;
+        let mut scene = source.scene()?;
+        refuse_other_particles(&scene, &checkpoint)?;
+        let logbook = Logbook::resume(&folder, &scene, &checkpoint)?;
+        scene.simulation.state = checkpoint.state;
+        Self::open(scene, logbook, (&source.path, checkpoint.report))
+    }
+
+    fn open(scene: Scene, logbook: Logbook, (path, report): (&Path, StepReport)) -> Result<Self> {
+        logbook.record_host(&host::facts(path))?;
+        remove_if_there(&logbook.folder().join(FAILED_PROJECTION))?;
+        let tally = Tally::new(&scene.simulation.state.particles, &report);
+        Ok(Self { scene, logbook, tally, report })
+    }
+
+    /// Takes steps until the last one is done or someone wishes to stop.
+    fn advance(&mut self, last: u64, stop: &StopSignals, progress: &mut Progress) -> Result<Ending> {
+        let keep = |error: TrajectoryError, logbook: &Logbook| anyhow!("{error}{}", kept(logbook));
+        while self.scene.simulation.state.step < last {
+            if let Some(code) = stop.asked() {
+                self.checkpoint().map_err(|error| keep(error, &self.logbook))?;
+                return Ok(Ending::Stopped(code));
+            }
+            self.report = self.scene.simulation.step().map_err(|error| self.give_up(&error))?;
+            self.tally.add(&self.report);
+            let simulation = &self.scene.simulation;
+            self.logbook.record(simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
+            progress.show(simulation.state.step, simulation.time(), &self.tally);
+        }
+        self.logbook.close(&self.scene.simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
+        Ok(Ending::Finished)
+    }
+
+    fn checkpoint(&mut self) -> Result<(), TrajectoryError> {
+        self.logbook.checkpoint(&self.scene.simulation, &self.report)
+    }
+
+    /// Saves what there is after a step that failed, and tells who runs the simulation.
+    fn give_up(&mut self, error: &StepError) -> anyhow::Error {
+        let simulation = &self.scene.simulation;
+        let next = simulation.state.step + 1;
+        let time = number(next as f64 * simulation.settings.dt);
+        let mut message = format!("step {next} (t = {time}): {error}");
+        match self.checkpoint() {
+            Ok(()) => message.push_str(&kept(&self.logbook)),
+            Err(trouble) => message.push_str(&format!("\n  and no checkpoint could be written: {trouble}")),
+        }
+        if matches!(error, StepError::Pinched { .. } | StepError::Inconsistent { .. } | StepError::NotConverged { .. })
+        {
+            let path = self.logbook.folder().join(FAILED_PROJECTION);
+            match self.write_problem(&path) {
+                Ok(()) => message.push_str(&format!("\n  the projection that failed is in {}", path.display())),
+                Err(trouble) => message.push_str(&format!("\n  {trouble:#}")),
+            }
+        }
+        anyhow!(message)
+    }
+
+    fn write_problem(&self, path: &Path) -> Result<()> {
+        let cannot = || format!("cannot write {}", path.display());
+        let file = File::create(path).with_context(cannot)?;
+        self.scene.simulation.last_problem(self.scene.dimension).write(BufWriter::new(file)).with_context(cannot)
+    }
+}
+
+/// What is safe after a failure.
+fn kept(logbook: &Logbook) -> String {
+    format!(
+        "\n  nothing written is lost: the checkpoint of step {} is in {}; `{}` goes on from there",
+        logbook.saved_step(),
+        logbook.folder().display(),
+        summary::resume_command(logbook.folder(), None)
+    )
+}
+
+fn set_threads(wishes: &RunArguments) -> Result<()> {
+    match wishes.threads {
+        None => Ok(()),
+        Some(threads) => rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .with_context(|| format!("cannot start {threads} threads")),
+    }
+}
+
+/// The scene of the checkpoint; a scene that the user names, and changes to it, must agree with it.
+fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpoint)) -> Result<Source> {
+    let (folder, checkpoint) = of;
+    let named = given.as_ref().map(|source| source.path.display().to_string());
+    let path = || host::scene_path(folder).unwrap_or_else(|| "scene.toml".into());
+    let source = given.unwrap_or_else(|| Source { text: checkpoint.scene_text.clone(), path: path() });
+    let source = source.with(&wishes.set)?;
+    if source.text == checkpoint.scene_text {
+        return Ok(source);
+    }
+    let what = named.map_or_else(|| "the scene with --set".to_owned(), |name| format!("{name} as it is now"));
+    bail!(
+        "{what} is not the scene that was run in {}\n  help: leave out the scene and --set to go on with the scene as it \
+         was run (it is in manifest.toml there), or start anew without --resume; --until may change",
+        folder.display()
+    )
+}
+
+/// Files that the scene reads its particles from may have changed since the run started.
+fn refuse_other_particles(scene: &Scene, checkpoint: &Checkpoint) -> Result<()> {
+    let (now, then) = (&scene.simulation.state.particles, &checkpoint.state.particles);
+    if (&now.radius, &now.mass, &now.group) == (&then.radius, &then.mass, &then.group) {
+        return Ok(());
+    }
+    bail!(
+        "the scene no longer gives the particles that were run: {} then, {} now, or with other radii, masses or \
+         groups\n  help: restore the files that the scene refers to, or start anew without --resume",
+        then.len(),
+        now.len()
+    )
+}
+
+/// A scene's name as the name of a folder.
+fn folder_name(name: &str) -> String {
+    let allowed = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    let name: String = name.trim().chars().map(|letter| if allowed(letter) { letter } else { '-' }).collect();
+    let name = name.trim_start_matches('.');
+    if name.is_empty() { "scene".to_owned() } else { name.to_owned() }
+}
+
+/// Folders of the built-in scene: the first command of a newcomer works every time, and keeps what it made before.
+fn built_in_folders() -> impl Iterator<Item = PathBuf> {
+    let numbered = (2_u32..).map(|k| Path::new(RUNS).join(format!("{LOTTO_NAME}-{k}")));
+    std::iter::once(Path::new(RUNS).join(LOTTO_NAME)).chain(numbered)
+}
+
+fn next_built_in() -> PathBuf {
+    built_in_folders().find(|folder| !folder.exists()).unwrap_or_else(|| Path::new(RUNS).join(LOTTO_NAME))
+}
+
+fn last_built_in() -> PathBuf {
+    built_in_folders().take_while(|folder| folder.exists()).last().unwrap_or_else(|| Path::new(RUNS).join(LOTTO_NAME))
+}
+
+fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(cause).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_makes_a_folder_below_runs() {
+        assert_eq!(folder_name("lotto-small"), "lotto-small");
+        assert_eq!(folder_name("../a b/ü"), "-a-b-ü");
+        assert_eq!(folder_name(" .. "), "scene");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a run has to say when it ends.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::progress::Way;
+use crate::run::{Ending, Run};
+use crate::words::{count, duration, number, size};
+
+/// The text that sums a run up.
+pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
+    let (simulation, tally, folder) = (&run.scene.simulation, &run.tally, run.logbook.folder());
+    let state = &simulation.state;
+    let how = match ending {
+        Ending::Finished if tally.steps == 0 => "nothing left to do",
+        Ending::Finished => "done",
+        Ending::Stopped(_) => "stopped",
+    };
+    let resumed = if way.first > 0 { format!(" (resumed at {})", way.first) } else { String::new() };
+    let pace = tally.steps as f64 / run.logbook.elapsed().as_secs_f64().max(1e-9);
+    let rows = [
+        ("steps", format!("{} of {}{resumed}", state.step, way.last.max(state.step))),
+        ("simulated time", number(simulation.time())),
+        ("wall time", format!("{}, {pace:.0} steps a second", duration(run.logbook.elapsed()))),
+        ("particles", state.particles.len().to_string()),
+        ("contacts", format!("{}, {} glued", tally.contacts, tally.glued)),
+        ("sweeps", format!("{:.1} a step", tally.sweeps_per_step())),
+        ("worst overlap", format!("{} of the smallest radius", size(tally.worst_overlap))),
+        ("worst residual", format!("{} of the smallest radius", size(tally.worst_residual))),
+        ("steps split", tally.split.to_string()),
+        ("unconverged", count(tally.unconverged, "projection")),
+        ("frames", run.logbook.frames().to_string()),
+    ];
+    let mut text = format!("{}: {how}\n", run.scene.name);
+    for (name, figure) in rows {
+        let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail
+    }
+    text.push_str(&how_to_look(run, folder));
+    if let Ending::Stopped(_) = ending {
+        let _ = writeln!(text, "\nGo on with\n  {}", resume_command(folder, until));
+    }
+    text
+}
+
+fn how_to_look(run: &Run, folder: &Path) -> String {
+    let shown = folder.display();
+    let mut text = format!("\nResults are in {shown}\n");
+    if run.scene.output.vtk {
+        let obstacles = if run.scene.simulation.obstacles.is_empty() { "" } else { ", obstacles.pvd" };
+        let _ = writeln!(text, "  ParaView        open particles.pvd, contacts.pvd{obstacles}");
+    }
+    if run.scene.output.xyz {
+        let _ = writeln!(text, "  OVITO           open trajectory.xyz");
+    }
+    let _ = writeln!(text, "  figures         series.csv, a row a step; `gluey info {shown}`");
+    text
+}
+
+/// The command that goes on with a run.
+pub fn resume_command(folder: &Path, until: Option<f64>) -> String {
+    let until = until.map_or_else(String::new, |until| format!(" --until {until}"));
+    format!("gluey run --resume --out {}{until}", folder.display())
+}

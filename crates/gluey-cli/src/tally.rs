@@ -1,0 +1,55 @@
+//! The figures of a run, gathered step by step.
+
+use gluey::geometry::Particles;
+use gluey::simulation::StepReport;
+
+/// What has happened since this process started or resumed the run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    smallest_radius: f64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Iterations of all projections.
+    pub sweeps: u64,
+    /// Greatest overlap after a step, relative to the smallest radius.
+    pub worst_overlap: f64,
+    /// Greatest residual of a projection, relative to the smallest radius.
+    pub worst_residual: f64,
+    /// Steps that were taken in parts.
+    pub split: u64,
+    /// Projections that stopped short of the tolerance and were accepted.
+    pub unconverged: u64,
+    /// Contacts after the last step.
+    pub contacts: usize,
+    /// Contacts with γ < 0 after the last step.
+    pub glued: usize,
+}
+
+impl Tally {
+    /// Nothing has happened since the step that this report is of.
+    pub fn new(particles: &Particles, report: &StepReport) -> Self {
+        Self {
+            smallest_radius: particles.smallest_radius(),
+            contacts: report.contacts,
+            glued: report.glued,
+            ..Self::default()
+        }
+    }
+
+    /// One step more.
+    pub fn add(&mut self, report: &StepReport) {
+        self.steps += 1;
+        self.sweeps += report.sweeps;
+        self.worst_overlap = self.worst_overlap.max(-report.least_gap / self.smallest_radius);
+        self.worst_residual = self.worst_residual.max(report.residual);
+        self.split += u64::from(report.substeps > 1);
+        self.unconverged += u64::from(report.unconverged);
+        self.contacts = report.contacts;
+        self.glued = report.glued;
+    }
+
+    /// Mean number of iterations of a step.
+    pub fn sweeps_per_step(&self) -> f64 {
+        self.sweeps as f64 / self.steps.max(1) as f64
+    }
+}

@@ -1,0 +1,54 @@
+//! Numbers as people read them.
+
+use std::time::Duration;
+
+/// A number with up to six digits: enough to read, and none of rounding's noise.
+pub fn number(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let plain = rounded == 0.0 || (1e-3..1e7).contains(&rounded.abs()) || !rounded.is_finite();
+    if plain { rounded.to_string() } else { format!("{rounded:e}") }
+}
+
+/// A small figure, of which only the size matters.
+pub fn size(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") }
+}
+
+/// A number of things.
+pub fn count(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// A wall time.
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{:.1} s", time.as_secs_f64()),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Several names in a row.
+pub fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(number(0.1 + 0.2), "0.3");
+        assert_eq!(number(1e-7 / 3.0), "3.33333e-8");
+        assert_eq!(number(-2500.0), "-2500");
+        assert_eq!(number(f64::INFINITY), "inf");
+        assert_eq!(size(0.000_123), "1.2e-4");
+        assert_eq!(duration(Duration::from_secs(3725)), "1 h 2 min");
+    }
+}
