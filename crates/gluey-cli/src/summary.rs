@@ -52,7 +52,7 @@ fn how_to_look(run: &Run, folder: &Path) -> String {
     if run.scene.output.xyz {
         let _ = writeln!(text, "  OVITO           open trajectory.xyz");
     }
-    let _ = writeln!(text, "  figures         series.csv, a row a step; `gluey info {shown}`");
+    let _ = writeln!(text, "  figures         series.csv; `gluey info {shown}`");
     text
 }
 
