@@ -11,6 +11,7 @@ use toml_edit::{DocumentMut, Item};
 
 use crate::arguments::CheckArguments;
 use crate::logbook::extent;
+use crate::overrides::as_written;
 use crate::source::Source;
 use crate::words::{count, listed, number};
 
@@ -142,25 +143,14 @@ fn environment(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(table) = document.get("environment").and_then(Item::as_table_like) {
         for (key, item) in table.iter() {
-            lines.push(as_written(key, item));
+            lines.push(format!("{key} = {}", as_written(item)));
         }
     }
-    let forces = document.get("force").and_then(Item::as_array_of_tables).map_or(0, |forces| forces.len());
+    let forces = document.get("force").and_then(Item::as_array_of_tables).map_or(0, toml_edit::ArrayOfTables::len);
     if forces > 0 {
         lines.push(count(forces as u64, "further force"));
     }
     if lines.is_empty() { vec!["no forces".to_owned()] } else { lines }
-}
-
-/// A key and its value on one line, without comments.
-fn as_written(key: &str, item: &Item) -> String {
-    match item.clone().into_value() {
-        Ok(mut value) => {
-            value.decor_mut().clear();
-            format!("{key} = {value}")
-        }
-        Err(_) => key.to_owned(),
-    }
 }
 
 fn time(scene: &Scene) -> String {

@@ -58,8 +58,9 @@ impl Facts {
 
     /// The last step that anything is known of.
     fn step(&self) -> u64 {
-        let row = self.summary.value("step").map_or(0, |step| step as u64);
-        row.max(self.saved_step().unwrap_or(0))
+        let row = self.summary.last_row.iter().find(|(name, _)| name == "step");
+        let row = row.and_then(|(_, text)| text.parse().ok()).unwrap_or(0);
+        self.saved_step().map_or(row, |saved| saved.max(row))
     }
 
     fn saved_step(&self) -> Option<u64> {
@@ -171,11 +172,13 @@ impl Extremes {
         let mut extremes = Self::default();
         for line in lines {
             let row: Vec<&str> = line.trim_end().split(',').collect();
-            let value = |index: Option<usize>| index.and_then(|k| row.get(k)?.parse::<f64>().ok()).unwrap_or(0.0);
+            let cell = |index: Option<usize>| index.and_then(|k| row.get(k).copied()).unwrap_or_default();
+            let value = |index| cell(index).parse::<f64>().unwrap_or(0.0);
+            let whole = |index| cell(index).parse::<u64>().unwrap_or(0);
             extremes.overlap = extremes.overlap.max(-value(gap));
             extremes.residual = extremes.residual.max(value(residual));
-            extremes.split += u64::from(value(substeps) > 1.0);
-            extremes.unconverged += value(unconverged) as u64;
+            extremes.split += u64::from(whole(substeps) > 1);
+            extremes.unconverged += whole(unconverged);
         }
         extremes
     }

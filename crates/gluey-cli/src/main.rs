@@ -39,7 +39,7 @@ impl From<String> for Answer {
 }
 
 fn main() -> ExitCode {
-    match obey(&Arguments::parse().command).and_then(say) {
+    match obey(&Arguments::parse().command).and_then(|answer| say(&answer)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => complain(&error),
     }
@@ -63,7 +63,7 @@ fn completions(shell: clap_complete::Shell) -> String {
 }
 
 /// Prints an answer; a reader that has seen enough (`gluey info RUN | head -1`) is no failure.
-fn say(answer: Answer) -> Result<u8> {
+fn say(answer: &Answer) -> Result<u8> {
     let mut out = std::io::stdout().lock();
     match out.write_all(answer.text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),

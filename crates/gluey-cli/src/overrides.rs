@@ -63,9 +63,9 @@ fn set(place: &mut Item, path: &[String], value: &Value) -> Result<()> {
         }
         _ => {
             let inline = place.is_inline_table();
-            let found = place.to_string();
+            let found = as_written(place);
             let Some(table) = place.as_table_like_mut() else {
-                bail!("`{}` stands where a table with the key `{first}` is needed; set it as a whole", found.trim());
+                bail!("`{found}` stands where a table with the key `{first}` is needed; set it as a whole");
             };
             if let Some(entry) = table.get_mut(first) {
                 return set(entry, rest, value);
@@ -92,6 +92,17 @@ fn set_in_table(table: &mut Table, name: &str, (path, value): (&[String], &Value
         *table = changed;
     }
     done
+}
+
+/// A value on one line, without the comments around it.
+pub fn as_written(item: &Item) -> String {
+    match item.clone().into_value() {
+        Ok(mut value) => {
+            value.decor_mut().clear();
+            value.to_string()
+        }
+        Err(_) => String::new(),
+    }
 }
 
 /// A table without a header of its own while it holds nothing but tables.

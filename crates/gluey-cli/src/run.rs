@@ -146,15 +146,20 @@ impl Run {
         let time = number(next as f64 * simulation.settings.dt);
         let mut message = format!("step {next} (t = {time}): {error}");
         match self.checkpoint() {
-            Ok(()) => message.push_str(&kept(&self.logbook)),
-            Err(trouble) => message.push_str(&format!("\n  and no checkpoint could be written: {trouble}")),
+            Ok(()) => {
+                let (step, folder) = (self.logbook.saved_step(), self.logbook.folder().display());
+                message = format!(
+                    "{message}\n  what was written until then is in {folder}, with a checkpoint of step {step}"
+                );
+            }
+            Err(trouble) => message = format!("{message}\n  and no checkpoint could be written: {trouble}"),
         }
         if matches!(error, StepError::Pinched { .. } | StepError::Inconsistent { .. } | StepError::NotConverged { .. })
         {
             let path = self.logbook.folder().join(FAILED_PROJECTION);
             match self.write_problem(&path) {
-                Ok(()) => message.push_str(&format!("\n  the projection that failed is in {}", path.display())),
-                Err(trouble) => message.push_str(&format!("\n  {trouble:#}")),
+                Ok(()) => message = format!("{message}\n  the projection that failed is in {}", path.display()),
+                Err(trouble) => message = format!("{message}\n  {trouble:#}"),
             }
         }
         anyhow!(message)
@@ -167,7 +172,7 @@ impl Run {
     }
 }
 
-/// What is safe after a failure.
+/// What is safe when something cannot be written.
 fn kept(logbook: &Logbook) -> String {
     format!(
         "\n  nothing written is lost: the checkpoint of step {} is in {}; `{}` goes on from there",

@@ -7,33 +7,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// What shells add to a signal's number to make an exit code of it.
-const SIGNALLED: i32 = 128;
+/// The signals, and the exit codes that shells give them: 128 and the signal's number.
+const SIGNALS: [(i32, u8); 2] = [(SIGINT, 130), (SIGTERM, 143)];
 
 /// A wish to stop, which may come at any moment.
 #[derive(Debug)]
 pub struct StopSignals {
-    signal: Arc<AtomicUsize>,
+    /// The exit code of the signal that came, 0 while none has.
+    code: Arc<AtomicUsize>,
 }
 
 impl StopSignals {
     /// From now on signals are wishes; until now they ended the process, since there was nothing to save.
     pub fn listen() -> io::Result<Self> {
-        let (asked, signal) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-        for number in [SIGINT, SIGTERM] {
+        let (asked, code_asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        for (signal, code) in SIGNALS {
             // Actions run in this order: the first signal passes by the shutdown and arms it for the next.
-            flag::register_conditional_shutdown(number, SIGNALLED + number, Arc::clone(&asked))?;
-            flag::register_usize(number, Arc::clone(&signal), number as usize)?;
-            flag::register(number, Arc::clone(&asked))?;
+            flag::register_conditional_shutdown(signal, code.into(), Arc::clone(&asked))?;
+            flag::register_usize(signal, Arc::clone(&code_asked), code.into())?;
+            flag::register(signal, Arc::clone(&asked))?;
         }
-        Ok(Self { signal })
+        Ok(Self { code: code_asked })
     }
 
     /// The exit code of the signal that came, if one came.
     pub fn asked(&self) -> Option<u8> {
-        match self.signal.load(Ordering::SeqCst) {
+        match self.code.load(Ordering::SeqCst) {
             0 => None,
-            number => Some((SIGNALLED as usize + number) as u8),
+            code => Some(code as u8),
         }
     }
 }

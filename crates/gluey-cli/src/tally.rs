@@ -6,7 +6,8 @@ use gluey::simulation::StepReport;
 /// What has happened since this process started or resumed the run.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    smallest_radius: f64,
+    /// What overlaps are relative to (length).
+    pub smallest_radius: f64,
     /// Steps taken.
     pub steps: u64,
     /// Iterations of all projections.

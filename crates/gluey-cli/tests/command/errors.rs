@@ -62,6 +62,10 @@ fn wrong_numbers_are_named() {
     run_with("[0, 1], radius", "[0, nan], radius").fails(2, &["bad.toml:9:", "NaN is not allowed here"]);
     run_with("dt = 0.01", "dt = 0").fails(2, &["bad.toml:3:6", "positive and finite"]);
     run_with("dt = 0.01", "dt = ").fails(2, &["bad.toml:3:"]);
+    run_with("dt = 0.01", "dt = 'fast'").fails(2, &["a number is expected here, not the string \"fast\""]);
+    run_with("[time]", "[tme]").fails(2, &["2 problems", "did you mean `time`?", "`time` is missing in this file"]);
+    run_with("[[obstacle]]", "[obstacle]").fails(2, &["bad.toml:10:1: a list is expected here, not a table"]);
+    run_with("half-space", "halfspace").fails(2, &["bad.toml:12:7: unknown choice", "did you mean `half-space`?"]);
     run_with("dt = 0.01\n", "").fails(2, &["bad.toml:2:1: `dt` is missing here"]);
     run_with("dimension = 2", "dimension = 4").fails(2, &["bad.toml:1:13: the dimension is 2 or 3, not 4"]);
     run_with("mass = 1\n", "").fails(2, &["these particles have no mass", "give `mass` or `density`"]);
@@ -148,12 +152,10 @@ fn a_pinched_particle_is_named_and_what_was_written_is_kept() {
     let place = Place::new();
     place.write("pinch.toml", PINCHED);
     let parts = [
-        "step 100 (t = 1)",
-        "particle 1 pinched between",
-        "obstacle `left`",
-        "obstacle `anvil`",
+        "step 101 (t = 1.01)",
+        "particle 1 pinched between obstacle `anvil` and obstacle `left`",
         "when_pinched",
-        "the checkpoint of step 99 is in runs/pinch",
+        "is in runs/pinch, with a checkpoint of step 100",
         "runs/pinch/failed-projection.qpb",
     ];
     let first = place.gluey(&["run", "pinch.toml"]).fails(1, &parts);
@@ -188,19 +190,23 @@ fn bad_overrides_are_refused() {
     assert!(!place.path("runs").exists());
 }
 
+/// A file that cannot grow is as good as a full disk.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_and_nothing_is_lost() {
+fn what_cannot_be_written_is_named_and_nothing_is_lost() {
     let place = Place::new();
-    place.short("run", &["--until=0.1"]).succeeds();
-    let xyz = place.path("run/trajectory.xyz");
-    let bytes = fs::read(&xyz).unwrap();
-    // A file that is always full, in the place of one that grows; it is cut to no length, hence the new run.
-    place.short("full", &["--until=1e-9"]).succeeds();
-    let full = place.path("full/trajectory.xyz");
-    assert!(!bytes.is_empty() && full.exists());
-    fs::remove_file(&full).unwrap();
-    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
-    let answer = place.gluey(&["run", "--resume", "--out=full"]);
-    assert_eq!(answer.code, 1, "{}", answer.err);
+    place.short("whole", &[]).succeeds();
+    let limited = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+    let run = [&[env!("CARGO_BIN_EXE_gluey"), "run", "--out=run"], crate::SHORT].concat();
+    let output = std::process::Command::new("bash")
+        .args(["-c", limited])
+        .args(run)
+        .current_dir(place.path(""))
+        .output()
+        .unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    let answer = Answer { code: output.status.code().unwrap_or(-1), out: String::new(), err };
+    answer.fails(1, &["cannot write run/trajectory.xyz", "nothing written is lost", "gluey run --resume --out run"]);
+    place.gluey(&["run", "--resume", "--out=run"]).succeeds();
+    place.assert_same("run", "whole");
 }

@@ -40,18 +40,23 @@ pub(super) fn not_negative(field: &'static str, value: f64) -> Result<(), FieldE
 
 /// A finite point or vector; in 2D one of the plane z = 0.
 pub(super) fn vector(field: &'static str, value: DVec3, dimension: usize) -> Result<(), FieldError> {
-    require(value.is_finite(), field, value, "three finite numbers")?;
-    require(dimension != 2 || value.z == 0.0, field, value, "in the plane z = 0 in a 2D run")
+    require(value.is_finite(), field, value.to_array(), "three finite numbers")?;
+    require(dimension != 2 || value.z == 0.0, field, value.to_array(), "in the plane z = 0 in a 2D run")
 }
 
 /// A direction: finite and not zero; in 2D one of the plane z = 0.
 pub(super) fn direction(field: &'static str, value: DVec3, dimension: usize) -> Result<(), FieldError> {
     vector(field, value, dimension)?;
-    require(value.length() > 0.0, field, value, "a vector that is not zero")
+    require(value.length() > 0.0, field, value.to_array(), "a vector that is not zero")
 }
 
 /// The axis of a turn or of a solid of revolution: not zero; in 2D along z.
 pub(super) fn axis(field: &'static str, value: DVec3, dimension: usize) -> Result<(), FieldError> {
     direction(field, value, 3)?;
-    require(dimension != 2 || (value.x == 0.0 && value.y == 0.0), field, value, "along z in a 2D run, e.g. [0, 0, 1]")
+    require(
+        dimension != 2 || (value.x == 0.0 && value.y == 0.0),
+        field,
+        value.to_array(),
+        "along z in a 2D run, e.g. [0, 0, 1]",
+    )
 }

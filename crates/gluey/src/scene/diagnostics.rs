@@ -10,6 +10,10 @@ use toml::{Spanned, de};
 
 /// Problems reported at once; a file with more is mended step by step.
 const MOST_PROBLEMS: usize = 30;
+/// How the parser starts to say that a table which stands for a choice is empty.
+const NO_CHOICE: &str = "wanted exactly 1 element, found 0";
+/// And that it has too many keys.
+const ONE_CHOICE: &str = "wanted exactly 1 element";
 /// Names less alike than this are not suggested.
 const LIKENESS: f64 = 0.7;
 
@@ -121,22 +125,32 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Problem>> {
         return Err(problems);
     }
     let mut table = table;
-    let mut left_out: Vec<String> = Vec::new();
+    let mut left_out: Vec<Vec<Branch>> = Vec::new();
     loop {
         match T::deserialize(Deserializer::from(table.clone())) {
             Ok(value) if problems.is_empty() => return Ok(value),
             Ok(_) => return Err(problems),
             Err(error) => {
-                let missing = error.message().strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
-                if !missing.is_some_and(|field| left_out.iter().any(|name| name == field)) {
-                    problems.push(explain(&error));
-                }
                 let entry = error.span().and_then(|span| smallest_entry(table.get_ref(), &span));
+                let problem = explain(&error);
+                if !follows(&error, entry.as_deref(), &left_out) && !problems.contains(&problem) {
+                    problems.push(problem);
+                }
                 let Some(entry) = entry.filter(|_| problems.len() < MOST_PROBLEMS) else { return Err(problems) };
-                left_out.extend(remove(&mut table, &entry));
+                remove(&mut table, &entry);
+                left_out.push(entry);
             }
         }
     }
+}
+
+/// Whether an error is there only because an entry was left out: a key that is missing now, a choice that is gone.
+fn follows(error: &de::Error, entry: Option<&[Branch]>, left_out: &[Vec<Branch>]) -> bool {
+    let missing = error.message().strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    let last_key = |path: &[Branch]| path.last().is_some_and(|key| Some(key) == missing.map(Branch::from).as_ref());
+    let emptied = |path: &[Branch]| path.split_last().map(|(_, parent)| parent) == entry;
+    let nothing_left = error.message().starts_with(NO_CHOICE);
+    left_out.iter().any(|path| last_key(path) || (nothing_left && emptied(path)))
 }
 
 /// A problem in our words from an error in the parser's.
@@ -156,9 +170,49 @@ fn explain(error: &de::Error) -> Problem {
             }
         }
         _ => match message.strip_prefix("missing field ") {
+            Some(field) if span.is_empty() => Problem::general(format!("{field} is missing in this file")),
             Some(field) => Problem::at(span, format!("{field} is missing here")),
-            None => Problem::at(span, message),
+            None => explain_kind(message, span),
         },
+    }
+}
+
+/// Values of a wrong kind, and what is no value at all.
+fn explain_kind(message: &str, span: Range<usize>) -> Problem {
+    let kinds = message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "));
+    match kinds {
+        Some(("map", "a sequence")) => Problem::at(span, "a list is expected here, not a table")
+            .help("a list of tables has headers in double brackets, as in [[obstacle]]"),
+        Some((found, expected)) => {
+            Problem::at(span, format!("{} is expected here, not {}", in_words(expected), found_in_words(found)))
+        }
+        None if message.starts_with(NO_CHOICE) => Problem::at(span, "a choice is missing here: this table is empty"),
+        None if message.starts_with(ONE_CHOICE) => Problem::at(span, "only one choice may stand here"),
+        None if message.starts_with("string values must be quoted") => {
+            Problem::at(span, "a value is missing here, or text has no quotes")
+        }
+        None => Problem::at(span, message),
+    }
+}
+
+/// The parser's names of what stands there.
+fn found_in_words(found: &str) -> String {
+    match found {
+        "map" => "a table".to_owned(),
+        "sequence" => "a list".to_owned(),
+        other => format!("the {other}"),
+    }
+}
+
+/// The parser's names of types.
+fn in_words(kind: &str) -> &str {
+    match kind {
+        "f64" => "a number",
+        "i64" | "u64" | "u32" | "usize" => "a whole number",
+        "a sequence" => "a list",
+        "a string" => "text in quotes",
+        "a boolean" => "true or false",
+        other => other,
     }
 }
 
@@ -167,6 +221,12 @@ fn explain(error: &de::Error) -> Problem {
 enum Branch {
     Key(String),
     Index(usize),
+}
+
+impl From<&str> for Branch {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
 }
 
 /// The path to the smallest entry (key or value) that covers the span.
@@ -208,32 +268,31 @@ fn visit_value(value: &Spanned<DeValue>, path: &mut Vec<Branch>, offer: &mut imp
     }
 }
 
-/// Takes an entry out of the tree; the name of its last key.
-fn remove<'a>(table: &mut Spanned<DeTable<'a>>, path: &[Branch]) -> Option<String> {
-    let (last, parents) = path.split_last()?;
+/// Takes an entry out of the tree.
+fn remove(table: &mut Spanned<DeTable>, path: &[Branch]) {
+    let Some((last, parents)) = path.split_last() else { return };
     let Some((Branch::Key(first), parents)) = parents.split_first() else {
-        let Branch::Key(key) = last else { return None };
-        table.get_mut().remove(key.as_str());
-        return Some(key.clone());
-    };
-    let mut place = table.get_mut().get_mut(first.as_str())?;
-    for step in parents {
-        place = match (step, place.get_mut()) {
-            (Branch::Key(key), DeValue::Table(table)) => table.get_mut(key.as_str())?,
-            (Branch::Index(index), DeValue::Array(array)) => array.get_mut(*index)?,
-            _ => return None,
-        };
-    }
-    match (last, place.get_mut()) {
-        (Branch::Key(key), DeValue::Table(table)) => {
-            table.remove(key.as_str());
-            Some(key.clone())
+        if let Branch::Key(key) = last {
+            table.get_mut().remove(key.as_str());
         }
-        (Branch::Index(index), DeValue::Array(array)) => {
+        return;
+    };
+    let mut place = table.get_mut().get_mut(first.as_str());
+    for step in parents {
+        place = place.and_then(|place| match (step, place.get_mut()) {
+            (Branch::Key(key), DeValue::Table(table)) => table.get_mut(key.as_str()),
+            (Branch::Index(index), DeValue::Array(array)) => array.get_mut(*index),
+            _ => None,
+        });
+    }
+    match (last, place.map(Spanned::get_mut)) {
+        (Branch::Key(key), Some(DeValue::Table(table))) => {
+            table.remove(key.as_str());
+        }
+        (Branch::Index(index), Some(DeValue::Array(array))) => {
             let kept = array.iter().enumerate().filter(|(k, _)| k != index).map(|(_, item)| item.clone());
             *array = kept.collect();
-            None
         }
-        _ => None,
+        _ => {}
     }
 }

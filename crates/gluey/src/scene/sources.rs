@@ -127,7 +127,10 @@ impl Nursery<'_> {
         let full = self.folder.join(&path.text);
         let at = |message: String| vec![Problem::at(path.span.clone(), message)];
         let shown = full.display().to_string();
-        let file = std::fs::File::open(&full).map_err(|cause| at(format!("cannot open {shown}: {cause}")))?;
+        let file = std::fs::File::open(&full).map_err(|cause| match cause.kind() {
+            std::io::ErrorKind::NotFound => at(format!("cannot open {shown}: there is no such file")),
+            _ => at(format!("cannot open {shown}: {cause}")),
+        })?;
         let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(file);
         let header = reader.headers().map_err(|cause| at(format!("{shown}: {cause}")))?.clone();
         let known = ["x", "y", "z", "r", "m", "vx", "vy", "vz", "group"];

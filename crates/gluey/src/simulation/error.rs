@@ -40,7 +40,7 @@ pub enum StepError {
          smallest radius: raise `solver.tolerance` or `solver.max_sweeps`, or set `solver.at_limit = \"continue\"`"
     )]
     NotConverged {
-        /// "stalled" or "met its limit".
+        /// "stalled", "met its limit" or "broke down".
         how: &'static str,
         /// Residual reached, relative to the smallest radius.
         residual: f64,

@@ -200,6 +200,11 @@ impl Workspace {
                     }
                 }
             }
+            // Numbers so large that sums of them overflow pinch nobody.
+            Status::Infeasible(culprits) if culprits.is_empty() => {
+                let tolerance = now.settings.criteria.tolerance;
+                Err(StepError::NotConverged { how: "broke down", residual, tolerance, sweeps })
+            }
             Status::Infeasible(culprits) => match now.settings.when_pinched {
                 Recourse::Stop => Err(self.pinched(&culprits, now)),
                 Recourse::Continue => {
@@ -394,5 +399,8 @@ fn listed(mut names: Vec<String>) -> String {
         names.truncate(MOST_NAMES);
         names.push(format!("{rest} more"));
     }
-    names.join(", ")
+    match names.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }
