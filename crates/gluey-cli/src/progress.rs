@@ -9,7 +9,7 @@ use crate::words::{count, number, size};
 
 /// Writing figures more often than this costs time and cannot be read.
 const PAUSE: Duration = Duration::from_millis(100);
-const BAR: &str = "{prefix}  {bar:30}  {pos}/{len} steps  {elapsed} gone, {eta} left\n{wide_msg}";
+const BAR: &str = "{prefix}  {bar:24}  {pos}/{len} steps  {elapsed} gone, {eta} left\n{msg}";
 
 /// From which step to which.
 #[derive(Clone, Copy, Debug)]

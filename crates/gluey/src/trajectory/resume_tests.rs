@@ -8,7 +8,7 @@ use std::path::Path;
 use glam::DVec3;
 
 use super::*;
-use crate::contact::{Contact, Pair};
+use crate::contact::{Contact, ContactGeometry, Pair};
 use crate::simulation::{Load, State, StepReport};
 
 const LAST: u64 = 10;

@@ -6,12 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gluey::contact::{Contact, Pair};
+use gluey::contact::{Contact, ContactGeometry, Pair};
 use gluey::geometry::Particles;
 use gluey::simulation::{Load, State, StepReport};
 use gluey::trajectory::{
-    ContactGeometry, Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, RunSummary,
-    TrajectoryError,
+    Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, RunSummary, TrajectoryError,
 };
 
 use glam::DVec3;
