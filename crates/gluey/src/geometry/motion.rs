@@ -331,6 +331,6 @@ pub(super) mod tests {
         assert_eq!(field(table(&[0.0, 1.0], 1), 3), "offsets");
         assert_eq!(field(table(&[], 0), 3), "times");
         let message = turn(DVec3::X, 1.0).check(2).unwrap_err().to_string();
-        assert_eq!(message, "axis = DVec3(1.0, 0.0, 0.0): should be along z in a 2D run, e.g. [0, 0, 1]");
+        assert_eq!(message, "axis = [1.0, 0.0, 0.0]: should be along z in a 2D run, e.g. [0, 0, 1]");
     }
 }
