@@ -58,6 +58,15 @@ impl Progress {
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
+
+    /// Leaves the bar as it stands, for who has typed Ctrl-C: the terminal has written that below it, so that it can no
+    /// longer be taken away whole.
+    pub fn leave(&self) {
+        if !self.bar.is_hidden() {
+            self.bar.set_draw_target(ProgressDrawTarget::hidden());
+            eprintln!();
+        }
+    }
 }
 
 fn figures(time: f64, tally: &Tally) -> String {

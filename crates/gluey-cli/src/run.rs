@@ -53,7 +53,10 @@ pub fn run(wishes: &RunArguments) -> Result<Answer> {
     let stop = StopSignals::listen().context("cannot listen to signals")?;
 
     let ending = run.advance(last, &stop, &mut progress);
-    progress.clear();
+    match ending {
+        Ok(Ending::Stopped(_)) => progress.leave(),
+        _ => progress.clear(),
+    }
     let ending = ending?;
 
     let text = if wishes.quiet {
