@@ -92,7 +92,7 @@ impl Run {
 
     /// An earlier run, from where it stopped.
     fn resume(wishes: &RunArguments) -> Result<Self> {
-        let given = wishes.scene.as_deref().map(Source::read).transpose()?;
+        let given = wishes.scene.as_deref().map(|path| Source::read(path)?.with(&wishes.set)).transpose()?;
         let folder = match (&wishes.out, &given) {
             (Some(folder), _) => folder.clone(),
             (None, Some(given)) => Path::new(RUNS).join(folder_name(&given.scene()?.name)),
@@ -200,8 +200,10 @@ fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpo
     let (folder, checkpoint) = of;
     let named = given.as_ref().map(|source| source.path.display().to_string());
     let path = || host::scene_path(folder).unwrap_or_else(|| "scene.toml".into());
-    let source = given.unwrap_or_else(|| Source { text: checkpoint.scene_text.clone(), path: path() });
-    let source = source.with(&wishes.set)?;
+    let source = match given {
+        Some(source) => source,
+        None => Source { text: checkpoint.scene_text.clone(), path: path() }.with(&wishes.set)?,
+    };
     if source.text == checkpoint.scene_text {
         return Ok(source);
     }
