@@ -60,7 +60,7 @@ pub struct RunArguments {
     /// The scene file; a small built-in lotto if left out
     #[arg(value_hint = ValueHint::FilePath)]
     pub scene: Option<PathBuf>,
-    /// Folder for the results [default: runs/<name of the scene>]
+    /// Folder for the results [default: runs/NAME, after the name of the scene]
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Simulated time at which to end, instead of the scene's
