@@ -110,7 +110,6 @@ impl Adhesion {
     #[must_use]
     pub fn update(&self, pair: Pair, gamma: f64, impulse: f64, step: &Step) -> f64 {
         match self.law(pair) {
-            Law::Inelastic => 0.0,
             Law::Gluey { threshold, scaling } => {
                 let weight = self.weight(pair, scaling, step.particles);
                 let next = match self.scheme {
@@ -121,7 +120,7 @@ impl Adhesion {
                 next.max(self.threshold(pair, threshold, step.particles))
             }
             Law::Aggregating { strength } if gamma < 0.0 || impulse > 0.0 => -strength,
-            Law::Aggregating { .. } => 0.0,
+            Law::Inelastic | Law::Aggregating { .. } => 0.0,
         }
     }
 

@@ -1,5 +1,7 @@
 //! The engine on scenes that are hard to hold: heaps, drums, funnels, tubes, corners, fast and closing obstacles.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fmt::Write;
 use std::path::Path;
 
 use gluey::scene::Scene;
@@ -127,7 +129,7 @@ fn a_conical_funnel_lets_some_through_and_nobody_through_its_wall() {
 #[test]
 fn a_ball_too_large_for_the_neck_jams_in_the_middle() {
     let mut scene = scene(
-        r#"
+        r"
         [time]
         dt = 0.01
         until = 3.0
@@ -138,7 +140,7 @@ fn a_ball_too_large_for_the_neck_jams_in_the_middle() {
         source.list = [{ position = [0.05, 0.02, 1.0], radius = 0.3 }]
         [[obstacle]]
         shape.funnel = { top = [0, 0, 1], bottom = [0, 0, 0], top_radius = 1.0, bottom_radius = 0.2 }
-        "#,
+        ",
     );
     run(&mut scene);
     let x = scene.simulation.state.particles.position[0];
@@ -171,7 +173,7 @@ fn nobody_tunnels_through_a_thin_wall_however_large_the_step() {
     for dt in [0.001, 0.05, 0.5] {
         for (speed, sideways) in [(1.0, 0.3), (100.0, 30.0), (10000.0, 0.0)] {
             let mut scene = scene(&format!(
-                r#"
+                r"
                 dimension = 2
                 [time]
                 dt = {dt}
@@ -182,7 +184,7 @@ fn nobody_tunnels_through_a_thin_wall_however_large_the_step() {
                 source.list = [{{ position = [0, 0], radius = 0.01 }}]
                 [[obstacle]]
                 shape.segment = {{ from = [0.5, -1e4], to = [0.5, 1e4] }}
-                "#,
+                ",
                 10.0 * dt,
             ));
             run(&mut scene);
@@ -245,7 +247,7 @@ fn without_sub_steps_a_fast_blade_is_an_error_that_names_it() {
 fn near_misses_are_not_stopped() {
     // Past each other with a clearance of 0.1 r at 3 radii a step: without sub-steps the linearised constraint stops them.
     let mut scene = scene(
-        r#"
+        r"
         dimension = 2
         [time]
         dt = 0.03
@@ -254,7 +256,7 @@ fn near_misses_are_not_stopped() {
         mass = 1
         velocity = [10, 0]
         source.list = [{ position = [-3, 0.0], radius = 0.1 }, { position = [0, 0.21], radius = 0.1, velocity = [0, 0] }]
-        "#,
+        ",
     );
     let worst = run(&mut scene);
     let particles = &scene.simulation.state.particles;
@@ -310,7 +312,7 @@ fn a_mesh_holds_a_heap_in_its_corner() {
             stl += "facet normal 0 0 0\nouter loop\n";
             for corner in triangle {
                 let [x, y, z]: [i32; 3] = corners[corner as usize];
-                stl += &format!("vertex {x} {y} {z}\n");
+                writeln!(stl, "vertex {x} {y} {z}").unwrap();
             }
             stl += "endloop\nendfacet\n";
         }

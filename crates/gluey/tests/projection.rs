@@ -1,4 +1,5 @@
 //! One contract for every solver, and an interior-point method as the oracle.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT};

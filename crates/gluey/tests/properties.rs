@@ -1,10 +1,11 @@
 //! What must hold in every step of every scene, tried on random ones.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
 use common::{floor, gluey, gravity, obstacle, simulation};
 use glam::{DMat3, DQuat, DVec3};
-use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
+use gluey::adhesion::{Law, Scaling, Threshold};
 use gluey::contact::{Pair, Partner};
 use gluey::geometry::{Obstacle, Particles, Shape, Side};
 use gluey::neighbours;

@@ -3,6 +3,7 @@
 //! Little-endian: magic `QPBENCH1`; u64 dimension, n, m; f64 h, length; f64 inverse mass\[n\], a-priori velocity\[n\]\[3\],
 //! position\[n\]\[3\], radius\[n\]; u32 i\[m\], j\[m\] (j = n is a wall); f64 normal\[m\]\[3\], gap\[m\], lower\[m\], warm\[m\].
 
+use std::fmt::Display;
 use std::io::{self, Read, Write};
 
 use glam::DVec3;
@@ -134,7 +135,7 @@ impl ProblemFile {
     }
 }
 
-fn wrong(what: &'static str, found: impl ToString, right: &'static str) -> ProblemFileError {
+fn wrong(what: &'static str, found: impl Display, right: &'static str) -> ProblemFileError {
     ProblemFileError::Value { what, found: found.to_string(), right }
 }
 

@@ -135,19 +135,14 @@ fn obstacles(file: &SceneFile, workshop: Workshop, problems: &mut Vec<Problem>) 
     obstacles
 }
 
-fn unknown<'a>(kind: &str, name: &Name, known: impl Iterator<Item = &'a str> + Clone) -> Problem {
+fn unknown<'a>(kind: &str, name: &Name, known: impl Iterator<Item = &'a str>) -> Problem {
     let problem = Problem::at(name.span.clone(), format!("there is no {kind} `{}`", name.text));
-    match suggestion(&name.text, known.clone()) {
-        Some(hint) => problem.help(format!("did you mean `{hint}`?")),
-        None => {
-            let known: Vec<&str> = known.collect();
-            problem.help(if known.is_empty() {
-                format!("none is declared: add an [[{kind}]]")
-            } else {
-                known.join(", ")
-            })
-        }
-    }
+    let known: Vec<&str> = known.collect();
+    problem.help(match suggestion(&name.text, known.iter().copied()) {
+        Some(hint) => format!("did you mean `{hint}`?"),
+        None if known.is_empty() => format!("none is declared: add an [[{kind}]]"),
+        None => format!("known: {}", known.join(", ")),
+    })
 }
 
 fn settings(file: &SceneFile) -> Settings {

@@ -20,7 +20,7 @@ pub(super) const MOST_FURTHER_PLANES: u32 = 15;
 
 /// The k-th plane of a feature; 0 is the feature's own.
 pub(super) fn plane(feature: u32, k: u32) -> u32 {
-    feature | k * FURTHER_PLANE
+    feature | (k * FURTHER_PLANE)
 }
 
 /// Whether a partner is the further plane of a feature.

@@ -120,7 +120,7 @@ impl Workspace {
 
     /// Proof that the list was long enough: no particle moved further than its reach. Widens it otherwise.
     fn outran_the_list(&mut self, velocity: &[DVec3], dt: f64, rounds: u32) -> bool {
-        let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS) as i32);
+        let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS).cast_signed());
         let mut outran = false;
         for (reach, v) in self.reach.iter_mut().zip(velocity) {
             let moved = v.length() * dt;

@@ -1,5 +1,6 @@
 //! Small pieces that several suites build simulations from.
 #![allow(dead_code, reason = "each suite uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use glam::DVec3;
 use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};

@@ -4,6 +4,7 @@
 //! events all forces are constant and positions are parabolas; an event is a hit, glue that is used up, or a switch of
 //! the forces. At a hit the impulses solve 0 ≤ v_rel⁺ ⟂ Λ − γ ≥ 0 over the contacts that touch; between events the contact
 //! forces solve v_rel' ≥ 0 ⟂ λ ≥ 0 where γ = 0, and v_rel' = 0 where γ < 0. Both are found by trying all active sets.
+#![allow(clippy::needless_range_loop, reason = "contact k joins particles k - 1 and k")]
 
 const ROUNDING: f64 = 1e-11;
 
@@ -47,8 +48,8 @@ impl Column {
             let (contact_force, acceleration) = self.contact_forces();
             let dt = self.next_event(&contact_force, &acceleration).min(until - self.time);
             for k in 0..self.mass.len() {
-                let relative = self.relative(&self.velocity, k);
-                let bend = self.relative(&acceleration, k);
+                let relative = Self::relative(&self.velocity, k);
+                let bend = Self::relative(&acceleration, k);
                 let open = self.gap[k] > 0.0 || relative > ROUNDING || bend > ROUNDING;
                 self.gap[k] = if open { (self.gap[k] + relative * dt + 0.5 * bend * dt * dt).max(0.0) } else { 0.0 };
                 if self.gap[k] < ROUNDING {
@@ -71,7 +72,7 @@ impl Column {
         self.time = until;
     }
 
-    fn relative(&self, of: &[f64], k: usize) -> f64 {
+    fn relative(of: &[f64], k: usize) -> f64 {
         of[k] - if k == 0 { 0.0 } else { of[k - 1] }
     }
 
@@ -101,10 +102,10 @@ impl Column {
                     .map(|b| {
                         let mut unit = zero.clone();
                         unit[active[b]] = 1.0;
-                        self.relative(&self.respond(&zero, &unit), active[a])
+                        Self::relative(&self.respond(&zero, &unit), active[a])
                     })
                     .collect();
-                row.push(-self.relative(&base, active[a]));
+                row.push(-Self::relative(&base, active[a]));
                 row
             })
             .collect();
@@ -133,7 +134,7 @@ impl Column {
 
     fn hit(&mut self) {
         let touching: Vec<usize> = (0..self.mass.len()).filter(|&k| self.gap[k] == 0.0).collect();
-        if touching.iter().all(|&k| self.relative(&self.velocity, k) >= -ROUNDING) {
+        if touching.iter().all(|&k| Self::relative(&self.velocity, k) >= -ROUNDING) {
             return;
         }
         let rest: Vec<f64> =
@@ -145,7 +146,7 @@ impl Column {
                 (p, v, active)
             })
             .find(|(p, v, active)| {
-                touching.iter().all(|&k| self.relative(v, k) >= -ROUNDING)
+                touching.iter().all(|&k| Self::relative(v, k) >= -ROUNDING)
                     && active.iter().all(|&k| p[k] >= self.gamma[k] - ROUNDING)
             })
             .map(|(p, v, _)| (p, v))
@@ -162,7 +163,7 @@ impl Column {
     fn contact_forces(&self) -> (Vec<f64>, Vec<f64>) {
         let n = self.mass.len();
         let free: Vec<f64> = self.force().iter().zip(&self.mass).map(|(f, m)| f / m).collect();
-        let closed = |k: usize| self.gap[k] == 0.0 && self.relative(&self.velocity, k).abs() <= 10.0 * ROUNDING;
+        let closed = |k: usize| self.gap[k] == 0.0 && Self::relative(&self.velocity, k).abs() <= 10.0 * ROUNDING;
         let glued: Vec<usize> = (0..n).filter(|&k| self.gamma[k] < 0.0).collect();
         let dry: Vec<usize> = (0..n).filter(|&k| self.gamma[k] == 0.0 && closed(k)).collect();
         let rest = vec![0.0; n];
@@ -174,7 +175,7 @@ impl Column {
                 let a = self.respond(&free, &p);
                 (p, a)
             })
-            .find(|(p, a)| dry.iter().all(|&k| p[k] >= -ROUNDING && self.relative(a, k) >= -ROUNDING))
+            .find(|(p, a)| dry.iter().all(|&k| p[k] >= -ROUNDING && Self::relative(a, k) >= -ROUNDING))
             .expect("the contact forces exist")
     }
 
@@ -189,7 +190,7 @@ impl Column {
             if self.gamma[k] < 0.0 && force[k] < -ROUNDING {
                 dt = dt.min(self.gamma[k] / force[k]);
             }
-            let (q, v, a) = (self.gap[k], self.relative(&self.velocity, k), self.relative(acceleration, k));
+            let (q, v, a) = (self.gap[k], Self::relative(&self.velocity, k), Self::relative(acceleration, k));
             if self.gamma[k] == 0.0 && (q > 0.0 || v > ROUNDING) {
                 dt = dt.min(first_root(q, v, a));
             }
