@@ -1,47 +1,32 @@
 //! Pairs within reach, by bucket sort.
 //!
-//! A particle may move by at most `reach_i` in the step, so only pairs with D_ij ≤ reach_i + reach_j can meet in it. Space
-//! is cut in cubes of side ν = 2 max(r + reach): such a pair lies in the same or in adjacent cubes. The cubes are hashed
-//! into as many buckets as there are particles, so the cost is O(N) however far a particle may have flown.
+//! Each particle gets a ball around its centre that holds all it may touch in the step; only particles whose balls meet
+//! can meet. Space is cut in cubes of side ν = 2 max(extent), so that such a pair lies in the same or in adjacent cubes.
+//! The cubes are hashed into as many buckets as there are particles: the cost is O(N) however far a particle has flown.
 
 use glam::DVec3;
-use rayon::prelude::*;
 
-/// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
-const CHUNK: usize = 2048;
-
-/// All pairs i < j with gap ≤ reach_i + reach_j, sorted.
+/// All pairs i < j whose balls meet, sorted.
 #[must_use]
-pub fn pairs(position: &[DVec3], radius: &[f64], reach: &[f64]) -> Vec<(u32, u32)> {
-    let grid = Grid::new(position, radius, reach);
-    let chunks: Vec<Vec<(u32, u32)>> = (0..position.len())
-        .into_par_iter()
-        .step_by(CHUNK)
-        .map(|start| {
-            let mut found = Vec::new();
-            for i in start..(start + CHUNK).min(position.len()) {
-                let from = found.len();
-                grid.visit(position[i], |other| {
-                    if other.id > i as u32 && within(position[i], radius[i] + reach[i], other) {
-                        found.push((i as u32, other.id));
-                    }
-                });
-                found[from..].sort_unstable();
-            }
-            found
-        })
-        .collect();
-    chunks.concat()
+pub fn pairs(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
+    let grid = Grid::new(position, extent);
+    let mut partners = Vec::new();
+    let mut found = Vec::new();
+    for i in 0..position.len() as u32 {
+        grid.partners(i, position[i as usize], extent[i as usize], &mut partners);
+        found.extend(partners.iter().map(|&j| (i, j)));
+    }
+    found
 }
 
 /// The same by looking at every pair: what the tests compare with.
 #[must_use]
-pub fn pairs_by_brute_force(position: &[DVec3], radius: &[f64], reach: &[f64]) -> Vec<(u32, u32)> {
+pub fn pairs_by_brute_force(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     for i in 0..position.len() {
         for j in i + 1..position.len() {
-            let other = Entry { centre: position[j], extent: radius[j] + reach[j], id: j as u32 };
-            if within(position[i], radius[i] + reach[i], &other) {
+            let other = Entry { centre: position[j], extent: extent[j], id: j as u32 };
+            if within(position[i], extent[i], &other) {
                 found.push((i as u32, j as u32));
             }
         }
@@ -55,13 +40,12 @@ fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
 
 struct Entry {
     centre: DVec3,
-    /// r + reach.
     extent: f64,
     id: u32,
 }
 
 /// Particles sorted by the bucket of their cube.
-struct Grid {
+pub struct Grid {
     side: f64,
     mask: usize,
     /// Where each bucket starts among the entries.
@@ -73,9 +57,10 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(position: &[DVec3], radius: &[f64], reach: &[f64]) -> Self {
-        let extent = |i: usize| radius[i] + reach[i];
-        let side = 2.0 * (0..position.len()).map(extent).fold(f64::MIN_POSITIVE, f64::max);
+    /// Sorts balls with these centres and extents (radii) into buckets.
+    #[must_use]
+    pub fn new(position: &[DVec3], extent: &[f64]) -> Self {
+        let side = 2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let buckets = position.len().next_power_of_two().max(1);
         let (mut least, mut greatest) = ([i64::MAX; 3], [i64::MIN; 3]);
         let mut grid =
@@ -98,9 +83,20 @@ impl Grid {
             order[next[bucket as usize] as usize] = i as u32;
             next[bucket as usize] += 1;
         }
-        let entry = |&id: &u32| Entry { centre: position[id as usize], extent: extent(id as usize), id };
+        let entry = |&id: &u32| Entry { centre: position[id as usize], extent: extent[id as usize], id };
         grid.entries = order.iter().map(entry).collect();
         grid
+    }
+
+    /// Fills `found` with those after particle i whose balls meet its own, sorted.
+    pub fn partners(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
+        found.clear();
+        self.visit(centre, |other| {
+            if other.id > i && within(centre, extent, other) {
+                found.push(other.id);
+            }
+        });
+        found.sort_unstable();
     }
 
     fn cube(&self, x: DVec3) -> [i64; 3] {
@@ -143,18 +139,17 @@ mod tests {
 
     use super::*;
 
-    fn cloud(flat: bool) -> impl Strategy<Value = Vec<(DVec3, f64, f64)>> {
+    fn cloud(flat: bool) -> impl Strategy<Value = Vec<(DVec3, f64)>> {
         let depth = if flat { 0.0 } else { 3.0 };
-        let particle = ((-3.0..3.0, -3.0..3.0, 0.0..=1.0), 0.05..0.4, 0.0..0.2)
-            .prop_map(move |((x, y, z), r, s)| (DVec3::new(x, y, z * depth), r, s));
+        let particle = ((-3.0..3.0, -3.0..3.0, 0.0..=1.0), 0.05..0.5)
+            .prop_map(move |((x, y, z), extent)| (DVec3::new(x, y, z * depth), extent));
         prop::collection::vec(particle, 0..120)
     }
 
-    fn agrees(cloud: &[(DVec3, f64, f64)], stretch: f64) {
+    fn agrees(cloud: &[(DVec3, f64)], stretch: f64) {
         let position: Vec<DVec3> = cloud.iter().map(|p| p.0 * stretch).collect();
-        let radius: Vec<f64> = cloud.iter().map(|p| p.1).collect();
-        let reach: Vec<f64> = cloud.iter().map(|p| p.2).collect();
-        assert_eq!(pairs(&position, &radius, &reach), pairs_by_brute_force(&position, &radius, &reach));
+        let extent: Vec<f64> = cloud.iter().map(|p| p.1).collect();
+        assert_eq!(pairs(&position, &extent), pairs_by_brute_force(&position, &extent));
     }
 
     proptest! {
@@ -173,7 +168,6 @@ mod tests {
     fn a_runaway_particle_costs_nothing_and_changes_nothing() {
         let mut position: Vec<DVec3> = (0..50).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
         position.push(DVec3::new(1e300, -1e300, 0.0));
-        let (radius, reach) = (vec![0.5; 51], vec![0.01; 51]);
-        assert_eq!(pairs(&position, &radius, &reach).len(), 49);
+        assert_eq!(pairs(&position, &[0.51; 51]).len(), 49);
     }
 }

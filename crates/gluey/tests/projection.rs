@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT};
+use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus};
 use glam::DVec3;
 use gluey::projection::{
     AcceleratedGaussSeidel, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row, Status, Uzawa, WALL,
@@ -16,7 +16,7 @@ fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
 /// Bodies in a heap, rows between near ones and a floor: gaps ≥ 0, some glued.
 fn problem() -> impl Strategy<Value = Problem> {
     let body = ((-1.0..1.0, -1.0..1.0, 0.0..1.5), (-1.0..1.0, -1.0..1.0, -2.0..0.5), 0.2..5.0);
-    let row = (0.0..0.02_f64, prop_oneof![Just(0.0), -0.5..0.0], -0.5..0.5);
+    let row = (0.0..0.02_f64, prop_oneof![Just(0.0), -0.5..0.0]);
     (prop::collection::vec(body, 2..14), prop::collection::vec(row, 200)).prop_map(|(bodies, rows)| {
         let position: Vec<DVec3> = bodies.iter().map(|b| DVec3::from(b.0)).collect();
         let mut problem = Problem {
@@ -28,8 +28,8 @@ fn problem() -> impl Strategy<Value = Problem> {
         };
         let mut given = rows.into_iter();
         let mut add = |i: usize, j: u32, normal: DVec3, problem: &mut Problem| {
-            if let Some((gap, lower, warm)) = given.next() {
-                problem.rows.push(Row { i: i as u32, j, normal, gap, lower, warm });
+            if let Some((gap, lower)) = given.next() {
+                problem.rows.push(Row { i: i as u32, j, normal, gap, lower });
             }
         };
         for i in 0..position.len() {
@@ -47,21 +47,22 @@ fn problem() -> impl Strategy<Value = Problem> {
     })
 }
 
-/// V by an interior-point method on the primal with glue released: the projection of V^{n+1/2} + M⁻¹Gᵀ lower on the dry set.
-fn oracle(problem: &Problem) -> Vec<DVec3> {
+/// V by an interior-point method on the primal with glue released: the projection of V^{n+1/2} + M⁻¹Gᵀ lower on the dry
+/// set. None where the method stops short of its own tolerance.
+fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
     let lower: Vec<f64> = problem.rows.iter().map(|row| row.lower).collect();
     let target = problem.velocity(&lower);
     let (n, m) = (3 * target.len(), problem.rows.len());
     let mass = |i: usize| 1.0 / problem.inverse_mass[i];
     let p = CscMatrix::new(n, n, (0..=n).collect(), (0..n).collect(), (0..n).map(|c| mass(c / 3)).collect());
     let q: Vec<f64> = (0..n).map(|c| -mass(c / 3) * target[c / 3][c % 3]).collect();
-    // −h G V ≤ D, column by column.
+    // −G V ≤ D/h, column by column.
     let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
     for (c, row) in problem.rows.iter().enumerate() {
         for axis in 0..3 {
-            columns[3 * row.i as usize + axis].push((c, problem.dt * row.normal[axis]));
+            columns[3 * row.i as usize + axis].push((c, row.normal[axis]));
             if row.j != WALL {
-                columns[3 * row.j as usize + axis].push((c, -problem.dt * row.normal[axis]));
+                columns[3 * row.j as usize + axis].push((c, -row.normal[axis]));
             }
         }
     }
@@ -73,7 +74,7 @@ fn oracle(problem: &Problem) -> Vec<DVec3> {
         starts.push(indices.len());
     }
     let a = CscMatrix::new(m, n, starts, indices, values);
-    let b: Vec<f64> = problem.rows.iter().map(|row| row.gap).collect();
+    let b: Vec<f64> = problem.rows.iter().map(|row| row.gap / problem.dt).collect();
     let settings = DefaultSettingsBuilder::default()
         .verbose(false)
         .tol_gap_abs(1e-13)
@@ -84,11 +85,13 @@ fn oracle(problem: &Problem) -> Vec<DVec3> {
         .unwrap();
     let mut solver = DefaultSolver::new(&p, &q, &a, &b, &[NonnegativeConeT(m)], settings).unwrap();
     solver.solve();
-    solver.solution.x.chunks(3).map(|v| DVec3::new(v[0], v[1], v[2])).collect()
+    let velocity = || solver.solution.x.chunks(3).map(|v| DVec3::new(v[0], v[1], v[2])).collect();
+    (solver.solution.status == SolverStatus::Solved).then(velocity)
 }
 
 fn solve(solver: &mut dyn Projection, problem: &Problem, tolerance: f64) -> (Vec<f64>, Status) {
-    let mut impulses = Vec::new();
+    // A start that is wrong everywhere, below the bounds too.
+    let mut impulses: Vec<f64> = (0..problem.rows.len()).map(|c| (c as f64).sin()).collect();
     let criteria = Criteria { tolerance, max_sweeps: 400_000 };
     let outcome = solver.solve(problem, &criteria, &mut impulses);
     let recomputed = problem.accuracy(&impulses);
@@ -109,6 +112,8 @@ proptest! {
     #[test]
     fn velocities_are_those_of_the_interior_point_method(problem in problem()) {
         let expected = oracle(&problem);
+        prop_assume!(expected.is_some());
+        let expected = expected.unwrap();
         let scale = problem.apriori.iter().map(|v| v.length()).fold(1.0, f64::max);
         for (name, mut solver) in solvers() {
             let (impulses, status) = solve(&mut *solver, &problem, 1e-11);
@@ -134,7 +139,7 @@ proptest! {
     #[test]
     fn problems_survive_a_file(problem in problem()) {
         let n = problem.apriori.len();
-        let file = ProblemFile { dimension: 3, problem, position: vec![DVec3::ONE; n], radius: vec![0.5; n] };
+        let file = ProblemFile { dimension: 3, warm: vec![0.25; problem.rows.len()], problem, position: vec![DVec3::ONE; n], radius: vec![0.5; n] };
         let mut bytes = Vec::new();
         file.write(&mut bytes).unwrap();
         prop_assert_eq!(&ProblemFile::read(bytes.as_slice()).unwrap(), &file);
@@ -148,7 +153,7 @@ fn one_ball(rows: Vec<Row>) -> Problem {
 }
 
 fn wall(normal: DVec3, gap: f64, lower: f64) -> Row {
-    Row { i: 0, j: WALL, normal, gap, lower, warm: 0.0 }
+    Row { i: 0, j: WALL, normal, gap, lower }
 }
 
 #[test]
@@ -205,6 +210,7 @@ fn files_that_are_no_problems_are_refused() {
     let file = ProblemFile {
         dimension: 3,
         problem: one_ball(vec![wall(DVec3::Z, 0.1, 0.0)]),
+        warm: vec![0.0],
         position: vec![DVec3::ZERO],
         radius: vec![1.0],
     };

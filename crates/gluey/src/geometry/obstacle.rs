@@ -98,6 +98,12 @@ pub struct Placed<'a> {
 }
 
 impl Placed<'_> {
+    /// Whether the gap is convex in the sphere's centre for every feature.
+    #[must_use]
+    pub fn is_convex(&self) -> bool {
+        self.shape.is_convex()
+    }
+
     /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features.
     pub fn touches(&self, centre: DVec3, radius: f64, reach: f64, found: &mut impl FnMut(Touch)) {
         let local = self.pose.inverse_apply(centre);

@@ -18,15 +18,23 @@ use super::{Criteria, Outcome, Problem, Progress, Projection, SWEEPS_BETWEEN_TES
 
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.4;
+/// Rows are taken in turn from so many equal parts of the list: consecutive rows then share no body, and the sweep is
+/// not held up by the latency of its own updates.
+const PARTS: usize = 4;
 
 /// The default solver. Keeps its buffers between solves; a solve depends on nothing else but the problem.
 #[derive(Default)]
 pub struct AcceleratedGaussSeidel {
     rows: Vec<ScaledRow>,
-    /// Position of each scaled row in the problem.
-    source: Vec<u32>,
     bounds: Vec<Bounds>,
-    bodies: Bodies,
+    /// The last swept point x.
+    base: Vec<f64>,
+    base_velocity: Vec<DVec3>,
+    /// The extrapolated point y, with the masses beside the velocities that a sweep reads together.
+    ahead: Vec<f64>,
+    bodies: Vec<Body>,
+    /// The base point of the lowest objective.
+    best: Vec<f64>,
 }
 
 /// normal/√A_cc and the bodies it joins; the wall is the body after the last, with 1/m = 0.
@@ -43,80 +51,54 @@ struct Bounds {
     offset: f64,
     /// √A_cc lower.
     lower: f64,
-    /// √A_cc; 0 where both sides are immovable, and the row then stays at its bound.
-    scale: f64,
 }
 
-#[derive(Default)]
-struct Bodies {
-    inverse_mass: Vec<f64>,
-    apriori: Vec<DVec3>,
-}
-
-/// A point of the iteration: scaled impulses and the velocities they give.
-#[derive(Clone, Default)]
-struct Point {
-    x: Vec<f64>,
-    v: Vec<DVec3>,
+#[derive(Clone, Copy)]
+struct Body {
+    velocity: DVec3,
+    inverse_mass: f64,
 }
 
 impl Projection for AcceleratedGaussSeidel {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut Vec<f64>) -> Outcome {
-        self.load(problem);
-        let mut base = self.warm_start(problem);
-        let (mut sweeps, mut products) = (0, 1);
-        let mut best = base.clone();
-        let mut best_objective = self.objective(&base);
-        let mut ahead = base.clone(); // the extrapolated point y
-        let mut before = ahead.x.clone();
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
+        self.load(problem, impulses);
+        let (mut sweeps, mut products) = (0, 0);
+        let mut best_objective = Objective { value: f64::INFINITY, rounding: 0.0 };
         let (mut k, mut plain) = (0_u32, false);
         let mut progress = Progress::new();
         let mut watch = Watch::new(problem);
 
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0 {
-                self.refresh(&mut base);
-                self.refresh(&mut ahead);
+                self.refresh(problem);
                 products += 2;
-                let objective = self.objective(&base);
+                let objective = self.objective(problem);
                 if !plain && objective.value > best_objective.value + objective.rounding {
-                    base.clone_from(&best);
-                    ahead.clone_from(&best);
+                    self.return_to_best(problem);
                     (k, plain) = (0, true);
                 } else {
-                    best.clone_from(&base);
+                    self.best.clone_from(&self.base);
                     (best_objective, plain) = (objective, false);
                 }
-                if let Some(status) = progress.status(self.residual(&base, problem), sweeps, criteria) {
+                if let Some(status) = progress.status(self.residual(problem), sweeps, criteria) {
                     break status;
                 }
                 if watch.is_due(sweeps) {
-                    self.unload(&base, problem, impulses);
+                    self.unload(problem, impulses);
                     if let Some(culprits) = watch.infeasible(problem, impulses) {
                         break Status::Infeasible(culprits);
                     }
                 }
             }
-            before.clone_from(&ahead.x);
-            self.sweep(&mut ahead);
+            let motion = self.sweep();
             sweeps += 1;
             products += 1;
-
-            k += 1;
-            let motion = self.motion(&before, &ahead, &base);
-            let mut momentum = f64::from(k - 1) / f64::from(k + 2);
+            k = if motion.turned { 1 } else { k + 1 };
             let damping = (CURVATURE_SHARE * motion.curvature).sqrt();
-            momentum = momentum.min((1.0 - damping) / (1.0 + damping));
-            if motion.turned {
-                k = 1;
-                momentum = 0.0;
-            }
-            if plain {
-                momentum = 0.0;
-            }
-            extrapolate(&mut base, &mut ahead, momentum);
+            let momentum = (f64::from(k - 1) / f64::from(k + 2)).min((1.0 - damping) / (1.0 + damping));
+            self.extrapolate(if plain { 0.0 } else { momentum });
         };
-        self.unload(&base, problem, impulses);
+        self.unload(problem, impulses);
         Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
     }
 }
@@ -134,123 +116,134 @@ struct MotionOfSweep {
     turned: bool,
 }
 
+/// Rows of the problem in the order in which they are swept.
+fn order(count: usize) -> impl Iterator<Item = usize> {
+    let part = count.div_ceil(PARTS);
+    (0..part).flat_map(move |k| (0..PARTS).map(move |p| p * part + k)).filter(move |&c| c < count)
+}
+
 impl AcceleratedGaussSeidel {
-    /// Rows in scaled form, taken in turn from four equal parts of the list: consecutive rows then share no body, and
-    /// the sweep is not held up by the latency of its own updates.
-    fn load(&mut self, problem: &Problem) {
+    fn load(&mut self, problem: &Problem, impulses: &[f64]) {
         let wall = problem.apriori.len() as u32;
         let count = problem.rows.len();
-        let part = count.div_ceil(4).max(1);
-        self.source.clear();
-        self.source
-            .extend((0..part).flat_map(|k| (0..4).map(move |p| p * part + k)).filter(|&c| c < count).map(|c| c as u32));
         self.rows.clear();
+        self.rows.reserve_exact(count);
         self.bounds.clear();
-        for &c in &self.source {
-            let row = &problem.rows[c as usize];
+        self.bounds.reserve_exact(count);
+        self.base.clear();
+        self.base.reserve_exact(count);
+        for c in order(count) {
+            let row = &problem.rows[c];
             let scale = problem.diagonal(row).sqrt();
-            let inverse = if scale > 0.0 { scale.recip() } else { 0.0 };
+            // Where both sides are immovable the row stays at its bound.
+            let (inverse, lower) = if scale > 0.0 { (scale.recip(), row.lower * scale) } else { (0.0, 0.0) };
             let j = if row.j == WALL { wall } else { row.j };
             self.rows.push(ScaledRow { normal: row.normal * inverse, i: row.i, j });
-            self.bounds.push(Bounds {
-                offset: row.gap / problem.dt * inverse,
-                lower: if scale > 0.0 { row.lower * scale } else { 0.0 },
-                scale,
-            });
+            self.bounds.push(Bounds { offset: row.gap / problem.dt * inverse, lower });
+            self.base.push((impulses[c] * scale).max(lower));
         }
-        self.bodies.inverse_mass.clone_from(&problem.inverse_mass);
-        self.bodies.inverse_mass.push(0.0);
-        self.bodies.apriori.clone_from(&problem.apriori);
-        self.bodies.apriori.push(DVec3::ZERO);
+        self.ahead.clone_from(&self.base);
+        self.bodies.clear();
+        self.bodies.extend(problem.inverse_mass.iter().map(|&m| Body { velocity: DVec3::ZERO, inverse_mass: m }));
+        self.bodies.push(Body { velocity: DVec3::ZERO, inverse_mass: 0.0 });
     }
 
-    fn warm_start(&self, problem: &Problem) -> Point {
-        let x = self.source.iter().zip(&self.bounds);
-        let x = x.map(|(&c, bound)| (problem.rows[c as usize].warm * bound.scale).max(bound.lower)).collect();
-        let mut point = Point { x, v: Vec::new() };
-        self.refresh(&mut point);
-        point
-    }
-
-    /// V = V^{n+1/2} + M⁻¹ Gᵀ x, afresh: sweeps accumulate rounding.
-    fn refresh(&self, point: &mut Point) {
-        point.v.clone_from(&self.bodies.apriori);
-        for (row, &x) in self.rows.iter().zip(&point.x) {
-            point.v[row.i as usize] -= row.normal * (x * self.bodies.inverse_mass[row.i as usize]);
-            point.v[row.j as usize] += row.normal * (x * self.bodies.inverse_mass[row.j as usize]);
+    /// V = V^{n+1/2} + M⁻¹ Gᵀ x at both points, afresh: sweeps accumulate rounding.
+    fn refresh(&mut self, problem: &Problem) {
+        self.base_velocity.clone_from(&problem.apriori);
+        self.base_velocity.push(DVec3::ZERO);
+        for (body, velocity) in self.bodies.iter_mut().zip(&self.base_velocity) {
+            body.velocity = *velocity;
         }
-    }
-
-    fn sweep(&self, point: &mut Point) {
-        let (v, inverse_mass) = (&mut point.v, &self.bodies.inverse_mass);
-        for ((row, bound), x) in self.rows.iter().zip(&self.bounds).zip(&mut point.x) {
+        for ((row, x), y) in self.rows.iter().zip(&self.base).zip(&self.ahead) {
             let (i, j) = (row.i as usize, row.j as usize);
-            let w = bound.offset + row.normal.dot(v[j] - v[i]);
-            let next = (*x - w).max(bound.lower);
-            let change = next - *x;
-            *x = next;
-            v[i] -= row.normal * (change * inverse_mass[i]);
-            v[j] += row.normal * (change * inverse_mass[j]);
+            let (from, to) = (self.bodies[i].inverse_mass, self.bodies[j].inverse_mass);
+            self.base_velocity[i] -= row.normal * (x * from);
+            self.base_velocity[j] += row.normal * (x * to);
+            self.bodies[i].velocity -= row.normal * (y * from);
+            self.bodies[j].velocity += row.normal * (y * to);
         }
     }
 
-    fn motion(&self, before: &[f64], ahead: &Point, base: &Point) -> MotionOfSweep {
+    fn return_to_best(&mut self, problem: &Problem) {
+        self.base.clone_from(&self.best);
+        self.ahead.clone_from(&self.best);
+        self.refresh(problem);
+    }
+
+    /// One Gauss–Seidel sweep at the extrapolated point, and what it tells about the momentum.
+    fn sweep(&mut self) -> MotionOfSweep {
         let (mut against, mut squared) = (0.0, 0.0);
-        for ((y, x), old) in ahead.x.iter().zip(&base.x).zip(before) {
-            let d = y - x;
-            against += (old - y) * d;
+        let impulses = self.ahead.iter_mut().zip(&self.base);
+        for ((row, bound), (y, x)) in self.rows.iter().zip(&self.bounds).zip(impulses) {
+            let (i, j) = (row.i as usize, row.j as usize);
+            let w = bound.offset + row.normal.dot(self.bodies[j].velocity - self.bodies[i].velocity);
+            let next = (*y - w).max(bound.lower);
+            let change = next - *y;
+            let d = next - x;
+            against -= change * d;
             squared += d * d;
+            *y = next;
+            let (from, to) = (change * self.bodies[i].inverse_mass, change * self.bodies[j].inverse_mass);
+            self.bodies[i].velocity -= row.normal * from;
+            self.bodies[j].velocity += row.normal * to;
         }
-        let bodies = ahead.v.iter().zip(&base.v).zip(&self.bodies.inverse_mass);
-        let energy: f64 = bodies.filter(|(_, m)| **m > 0.0).map(|((v, u), m)| (*v - *u).length_squared() / m).sum();
+        let energy = self.energy(|k| self.base_velocity[k]);
         MotionOfSweep { curvature: if squared > 0.0 { energy / squared } else { 0.0 }, turned: against > 0.0 }
     }
 
-    /// ½ xᵀAx + bᵀx = ½ Σ m |V − V^{n+1/2}|² + Σ x (D/h + G V^{n+1/2}).
-    fn objective(&self, point: &Point) -> Objective {
-        let a = &self.bodies.apriori;
-        let bodies = point.v.iter().zip(a).zip(&self.bodies.inverse_mass);
+    /// Σ m |V(y) − V₀|².
+    fn energy(&self, from: impl Fn(usize) -> DVec3) -> f64 {
+        let moving = self.bodies.iter().enumerate().filter(|(_, body)| body.inverse_mass > 0.0);
+        moving.map(|(k, body)| (body.velocity - from(k)).length_squared() / body.inverse_mass).sum()
+    }
+
+    /// (x, y) ← (y, y + β (y − x)), and their velocities likewise.
+    fn extrapolate(&mut self, momentum: f64) {
+        for (x, y) in self.base.iter_mut().zip(&mut self.ahead) {
+            let d = *y - *x;
+            *x = *y;
+            *y += momentum * d;
+        }
+        for (u, body) in self.base_velocity.iter_mut().zip(&mut self.bodies) {
+            let d = body.velocity - *u;
+            *u = body.velocity;
+            body.velocity += d * momentum;
+        }
+    }
+
+    /// ½ xᵀAx + bᵀx = ½ Σ m |V − V^{n+1/2}|² + Σ x (D/h + G V^{n+1/2}) at the base point.
+    fn objective(&self, problem: &Problem) -> Objective {
+        let bodies = self.base_velocity.iter().zip(&problem.apriori).zip(&problem.inverse_mass);
         let quadratic: f64 =
             bodies.filter(|(_, m)| **m > 0.0).map(|((v, u), m)| 0.5 * (*v - *u).length_squared() / m).sum();
         let (mut value, mut magnitude) = (quadratic, quadratic);
-        for ((row, bound), x) in self.rows.iter().zip(&self.bounds).zip(&point.x) {
-            let (to, from) = (row.normal.dot(a[row.j as usize]), row.normal.dot(a[row.i as usize]));
+        let apriori = |k: u32| problem.apriori.get(k as usize).copied().unwrap_or_default();
+        for ((row, bound), x) in self.rows.iter().zip(&self.bounds).zip(&self.base) {
+            let (to, from) = (row.normal.dot(apriori(row.j)), row.normal.dot(apriori(row.i)));
             value += x * (bound.offset + to - from);
             magnitude += x.abs() * (bound.offset.abs() + to.abs() + from.abs());
         }
         Objective { value, rounding: 1e-13 * magnitude }
     }
 
-    fn residual(&self, point: &Point, problem: &Problem) -> f64 {
-        let unit = problem.dt / problem.length;
+    /// The residual at the base point; normals have the length 1/√A_cc.
+    fn residual(&self, problem: &Problem) -> f64 {
         let mut worst = 0.0;
-        for ((row, bound), x) in self.rows.iter().zip(&self.bounds).zip(&point.x) {
-            let w = bound.offset + row.normal.dot(point.v[row.j as usize] - point.v[row.i as usize]);
-            worst = super::worse(worst, bound.scale * (x - bound.lower).min(w).abs());
+        for ((row, bound), x) in self.rows.iter().zip(&self.bounds).zip(&self.base) {
+            let w =
+                bound.offset + row.normal.dot(self.base_velocity[row.j as usize] - self.base_velocity[row.i as usize]);
+            let squared = row.normal.length_squared();
+            if squared > 0.0 {
+                worst = super::worse(worst, (x - bound.lower).min(w).abs() / squared.sqrt());
+            }
         }
-        worst * unit
+        worst * problem.dt / problem.length
     }
 
-    fn unload(&self, point: &Point, problem: &Problem, impulses: &mut Vec<f64>) {
-        impulses.clear();
-        impulses.resize(problem.rows.len(), 0.0);
-        for ((&c, bound), &x) in self.source.iter().zip(&self.bounds).zip(&point.x) {
-            let lower = problem.rows[c as usize].lower;
-            impulses[c as usize] = if x > bound.lower { x / bound.scale } else { lower };
+    fn unload(&self, problem: &Problem, impulses: &mut [f64]) {
+        for (((c, row), bound), &x) in order(problem.rows.len()).zip(&self.rows).zip(&self.bounds).zip(&self.base) {
+            impulses[c] = if x > bound.lower { x * row.normal.length() } else { problem.rows[c].lower };
         }
-    }
-}
-
-/// (x, y) ← (y, y + β (y − x)), and their velocities likewise.
-fn extrapolate(base: &mut Point, ahead: &mut Point, momentum: f64) {
-    for (x, y) in base.x.iter_mut().zip(&mut ahead.x) {
-        let d = *y - *x;
-        *x = *y;
-        *y += momentum * d;
-    }
-    for (u, v) in base.v.iter_mut().zip(&mut ahead.v) {
-        let d = *v - *u;
-        *u = *v;
-        *v += d * momentum;
     }
 }

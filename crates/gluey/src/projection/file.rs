@@ -22,6 +22,8 @@ pub struct ProblemFile {
     pub dimension: usize,
     /// The problem itself.
     pub problem: Problem,
+    /// Impulses to start from, one per row (momentum).
+    pub warm: Vec<f64>,
     /// Centres of the bodies (length).
     pub position: Vec<DVec3>,
     /// Radii of the bodies (length).
@@ -73,7 +75,7 @@ impl ProblemFile {
         write_vectors(&mut out, rows.iter().map(|row| row.normal))?;
         write_floats(&mut out, rows.iter().map(|row| row.gap))?;
         write_floats(&mut out, rows.iter().map(|row| row.lower))?;
-        write_floats(&mut out, rows.iter().map(|row| row.warm))?;
+        write_floats(&mut out, self.warm.iter().copied())?;
         Ok(out.flush()?)
     }
 
@@ -126,12 +128,12 @@ impl ProblemFile {
                 return Err(wrong("a row", c, "its normal, gap and start must be finite and its bound at most 0"));
             }
             let j = if j[c] as usize == n { WALL } else { j[c] };
-            problem.rows.push(Row { i: i[c], j, normal: normal[c], gap: gap[c], lower: lower[c], warm: warm[c] });
+            problem.rows.push(Row { i: i[c], j, normal: normal[c], gap: gap[c], lower: lower[c] });
         }
         if !problem.apriori.iter().all(|v| v.is_finite()) {
             return Err(wrong("an a-priori velocity", "not finite", "all must be finite"));
         }
-        Ok(Self { dimension: dimension as usize, problem, position, radius })
+        Ok(Self { dimension: dimension as usize, problem, warm, position, radius })
     }
 }
 

@@ -37,8 +37,6 @@ pub struct Row {
     pub gap: f64,
     /// Least impulse: 0 dry, γ/R glued, −∞ for an equality (momentum).
     pub lower: f64,
-    /// First guess of the impulse; may lie below `lower` (momentum).
-    pub warm: f64,
 }
 
 /// The problem of one step, bodies and rows in the caller's order.
@@ -158,12 +156,12 @@ pub struct Outcome {
     pub accuracy: Accuracy,
 }
 
-/// A method for the projection: fills `impulses`, one per row of `problem`.
-///
-/// An impulse that is not needed comes out as exactly `lower`; solving starts from the rows' `warm`.
+/// A method for the projection.
 pub trait Projection: Send {
-    /// Solves to `criteria.tolerance`, or says why not; the impulses are the best found in any case.
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut Vec<f64>) -> Outcome;
+    /// Solves to `criteria.tolerance`, or says why not. `impulses` holds one entry per row of `problem`: on entry where
+    /// to start from (entries below `lower` are taken for it), on return the best found. An impulse that is not needed
+    /// comes out as exactly `lower`.
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome;
 }
 
 /// How often solvers test for the end: the test costs about a sweep and a half.

@@ -17,11 +17,12 @@ const STEP_SAFETY: f64 = 0.95;
 pub struct Uzawa;
 
 impl Projection for Uzawa {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut Vec<f64>) -> Outcome {
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
         let rows = &problem.rows;
         let scale: Vec<f64> = rows.iter().map(|row| problem.diagonal(row).sqrt()).collect();
-        impulses.clear();
-        impulses.extend(rows.iter().map(|row| row.warm.max(row.lower)));
+        for (impulse, row) in impulses.iter_mut().zip(rows) {
+            *impulse = impulse.max(row.lower);
+        }
         let step = STEP_SAFETY / largest_eigenvalue(problem, &scale);
         let mut products = POWER_ITERATIONS;
         let mut sweeps = 0;

@@ -184,8 +184,7 @@ fn check_start(particles: &Particles, obstacles: &[Obstacle], settings: &Setting
     }
     let allowed = -settings.criteria.tolerance * particles.smallest_radius();
     let mut overlaps: Vec<String> = Vec::new();
-    let none = vec![0.0; particles.len()];
-    for (i, j) in neighbours::pairs(&particles.position, &particles.radius, &none) {
+    for (i, j) in neighbours::pairs(&particles.position, &particles.radius) {
         let (gap, _) = particles.gap(i as usize, j as usize);
         if gap < allowed {
             overlaps.push(format!("particles {i} and {j} by {:.3e}", -gap));

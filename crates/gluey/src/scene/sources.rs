@@ -208,8 +208,10 @@ impl Nursery<'_> {
             return Err(Problem::at(place, "a hexagonal lattice is for 2D scenes").help("use arrangement = \"square\""));
         }
         let steps = DVec3::new(spacing, if hexagonal { spacing * 0.75_f64.sqrt() } else { spacing }, spacing);
-        // Sites whose particles lie whole in the box; a hair of room for rounding.
-        let room = upper - lower - DVec3::splat(2.0 * radii.greatest);
+        // Sites whose particles lie whole in the box, however they are shaken; a hair of room for rounding.
+        let freedom = 0.5 * (spacing - 2.0 * radii.greatest) * lattice.jitter.map_or(0.0, |jitter| jitter.0);
+        let margin = radii.greatest + freedom;
+        let room = upper - lower - DVec3::splat(2.0 * margin);
         let sites = |axis: usize| {
             if axis == 2 && self.dimension == 2 { 1 } else { (room[axis] / steps[axis] + 1e-9).floor() as i64 + 1 }
         };
@@ -217,8 +219,7 @@ impl Nursery<'_> {
         if counts.iter().any(|count| *count < 1) {
             return Err(Problem::at(place, "no particle of this radius fits between `lower` and `upper`"));
         }
-        let freedom = 0.5 * (spacing - 2.0 * radii.greatest) * lattice.jitter.map_or(0.0, |jitter| jitter.0);
-        let first = lower + DVec3::splat(radii.greatest) * self.directions();
+        let first = lower + DVec3::splat(margin) * self.directions();
         let mut seedlings = Vec::new();
         // Layer by layer upwards: y is up in 2D, z in 3D.
         let (layers, rows) = if self.dimension == 2 { (counts[1], 1) } else { (counts[2], counts[1]) };

@@ -6,11 +6,13 @@ use rayon::prelude::*;
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::{Particles, Placed};
-use crate::neighbours;
+use crate::neighbours::Grid;
 use crate::projection::{Row, WALL};
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1024;
+/// Chunks searched before their results are joined: bounds what is held twice.
+const BATCH: usize = 16;
 
 /// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature.
 /// They are dry: glue stays with the feature's own row.
@@ -28,11 +30,12 @@ pub(super) fn is_further_plane(partner: Partner) -> bool {
     matches!(partner, Partner::Obstacle { feature, .. } if feature >= FURTHER_PLANE)
 }
 
-/// Pairs that could meet, sorted, and the row of each.
+/// Pairs that could meet, sorted, the row of each, and the impulse to start from.
 #[derive(Default)]
 pub(super) struct Candidates {
     pub pairs: Vec<Pair>,
     pub rows: Vec<Row>,
+    pub warm: Vec<f64>,
 }
 
 /// What the search for candidates reads.
@@ -44,73 +47,105 @@ pub(super) struct Search<'a> {
     /// Obstacles where they will be at the end of the step.
     pub obstacles: &'a [Placed<'a>],
     pub adhesion: &'a Adhesion,
-    /// How far each particle may move in the step.
-    pub reach: &'a [f64],
+    /// V^{n+1/2}.
+    pub apriori: &'a [DVec3],
+    /// How far the contacts may divert each particle from where V^{n+1/2} takes it.
+    pub diversion: &'a [f64],
     pub dt: f64,
     /// Length of this (sub-)step relative to the one that the contacts' impulses are given for.
     pub warm_scale: f64,
 }
 
+/// A pair near enough to be looked at.
+struct Near {
+    pair: Pair,
+    gap: f64,
+    normal: DVec3,
+}
+
 impl Search<'_> {
-    pub(super) fn run(&self) -> Candidates {
-        let neighbours = neighbours::pairs(&self.particles.position, &self.particles.radius, self.reach);
-        let chunks: Vec<Candidates> = (0..self.particles.len())
-            .into_par_iter()
-            .step_by(CHUNK)
-            .map(|start| self.chunk(start, (start + CHUNK).min(self.particles.len()), &neighbours))
-            .collect();
-        let count = chunks.iter().map(|chunk| chunk.rows.len()).sum();
-        let mut all = Candidates { pairs: Vec::with_capacity(count), rows: Vec::with_capacity(count) };
-        for chunk in chunks {
-            all.pairs.extend(chunk.pairs);
-            all.rows.extend(chunk.rows);
+    /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
+    /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
+    /// where the last is positive, nothing can happen.
+    pub(super) fn run(&self, candidates: &mut Candidates) {
+        candidates.clear();
+        let extent = self.extent();
+        let grid = Grid::new(&self.particles.position, &extent);
+        let starts: Vec<usize> = (0..self.particles.len()).step_by(CHUNK).collect();
+        for batch in starts.chunks(BATCH) {
+            let chunk = |&start: &usize| self.chunk(start, (start + CHUNK).min(self.particles.len()), (&grid, &extent));
+            let chunks: Vec<Candidates> = batch.par_iter().map(chunk).collect();
+            candidates.append(chunks);
         }
-        all
     }
 
-    fn chunk(&self, from: usize, to: usize, neighbours: &[(u32, u32)]) -> Candidates {
-        let mut neighbours = &neighbours[neighbours.partition_point(|pair| (pair.0 as usize) < from)..];
+    /// Radius of the ball around xⁿ that holds all a particle may touch: its own, its way relative to the crowd, and
+    /// what contacts may divert it.
+    fn extent(&self) -> Vec<f64> {
+        let count = self.particles.len().max(1) as f64;
+        let crowd = self.apriori.iter().sum::<DVec3>() / count;
+        let way = |i: usize| (self.apriori[i] - crowd).length() * self.dt;
+        (0..self.particles.len()).map(|i| self.particles.radius[i] + way(i) + self.diversion[i]).collect()
+    }
+
+    fn chunk(&self, from: usize, to: usize, (grid, extent): (&Grid, &[f64])) -> Candidates {
         let mut contacts = &self.contacts[self.contacts.partition_point(|c| (c.pair.first() as usize) < from)..];
         let mut candidates = Candidates::default();
-        let mut near: Vec<(Pair, f64, DVec3)> = Vec::new();
+        let (mut partners, mut near): (Vec<u32>, Vec<Near>) = (Vec::new(), Vec::new());
         for i in from..to {
             near.clear();
-            while let Some(((_, j), rest)) = neighbours.split_first().filter(|(pair, _)| pair.0 as usize == i) {
-                let (gap, normal) = self.particles.gap(i, *j as usize);
-                near.push((Pair::particles(i as u32, *j), gap, normal));
-                neighbours = rest;
-            }
-            self.touched_obstacles(i, &mut near);
+            grid.partners(i as u32, self.particles.position[i], extent[i], &mut partners);
+            near.extend(partners.iter().filter_map(|&j| self.near_particle(i, j as usize)));
+            self.near_obstacles(i, &mut near);
             let mut near = near.iter().peekable();
             while let Some((contact, rest)) = contacts.split_first().filter(|(c, _)| c.pair.first() as usize == i) {
-                while let Some((pair, gap, normal)) = near.next_if(|n| n.0 < contact.pair) {
-                    candidates.push(*pair, self.row(*pair, (*gap, *normal), None));
+                while let Some(near) = near.next_if(|near| near.pair < contact.pair) {
+                    self.add(near, None, &mut candidates);
                 }
-                if let Some((pair, gap, normal)) = near.next_if(|n| n.0 == contact.pair) {
-                    candidates.push(*pair, self.row(*pair, (*gap, *normal), Some(contact)));
+                if let Some(near) = near.next_if(|near| near.pair == contact.pair) {
+                    self.add(near, Some(contact), &mut candidates);
                 } else if contact.gamma < 0.0
-                    && let Some(geometry) = gap_of(contact.pair, self.particles, self.obstacles)
+                    && let Some((gap, normal)) = gap_of(contact.pair, self.particles, self.obstacles)
                 {
-                    candidates.push(contact.pair, self.row(contact.pair, geometry, Some(contact)));
+                    // Glued pairs never leave the list.
+                    self.add(&Near { pair: contact.pair, gap, normal }, Some(contact), &mut candidates);
                 }
                 contacts = rest;
             }
-            for (pair, gap, normal) in near {
-                candidates.push(*pair, self.row(*pair, (*gap, *normal), None));
+            for near in near {
+                self.add(near, None, &mut candidates);
             }
         }
         candidates
     }
 
-    fn touched_obstacles(&self, i: usize, near: &mut Vec<(Pair, f64, DVec3)>) {
-        let (centre, radius, reach) = (self.particles.position[i], self.particles.radius[i], self.reach[i]);
+    fn near_particle(&self, i: usize, j: usize) -> Option<Near> {
+        let (gap, normal) = self.particles.gap(i, j);
+        let end_gap = gap + self.dt * normal.dot(self.apriori[j] - self.apriori[i]);
+        let pair = Pair::particles(i as u32, j as u32);
+        (end_gap <= self.diversion[i] + self.diversion[j]).then_some(Near { pair, gap, normal })
+    }
+
+    fn near_obstacles(&self, i: usize, near: &mut Vec<Near>) {
+        let (centre, radius, step) = (self.particles.position[i], self.particles.radius[i], self.apriori[i] * self.dt);
+        let reach = step.length() + self.diversion[i];
         for (k, obstacle) in self.obstacles.iter().enumerate() {
-            if obstacle.may_reach(centre, radius + reach) {
-                obstacle.touches(centre, radius, reach, &mut |touch| {
-                    near.push((Pair::obstacle(i as u32, k as u32, touch.feature), touch.gap, touch.normal));
-                });
+            if !obstacle.may_reach(centre, radius + reach) {
+                continue;
             }
+            obstacle.touches(centre, radius, reach, &mut |touch| {
+                if !obstacle.is_convex() || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
+                    let pair = Pair::obstacle(i as u32, k as u32, touch.feature);
+                    near.push(Near { pair, gap: touch.gap, normal: touch.normal });
+                }
+            });
         }
+    }
+
+    fn add(&self, near: &Near, contact: Option<&Contact>, to: &mut Candidates) {
+        to.pairs.push(near.pair);
+        to.rows.push(self.row(near.pair, (near.gap, near.normal), contact));
+        to.warm.push(contact.map_or(0.0, |contact| contact.impulse * self.warm_scale));
     }
 
     pub(super) fn row(&self, pair: Pair, (gap, normal): (f64, DVec3), contact: Option<&Contact>) -> Row {
@@ -119,16 +154,28 @@ impl Search<'_> {
             Partner::Particle(j) => j,
             Partner::Obstacle { .. } => WALL,
         };
-        let (gamma, impulse) = contact.map_or((0.0, 0.0), |c| (c.gamma, c.impulse));
-        let lower = self.adhesion.lower(pair, gamma, &step);
-        Row { i: pair.first(), j, normal, gap, lower, warm: impulse * self.warm_scale }
+        let lower = contact.map_or(0.0, |contact| self.adhesion.lower(pair, contact.gamma, &step));
+        Row { i: pair.first(), j, normal, gap, lower }
     }
 }
 
 impl Candidates {
-    fn push(&mut self, pair: Pair, row: Row) {
-        self.pairs.push(pair);
-        self.rows.push(row);
+    fn clear(&mut self) {
+        self.pairs.clear();
+        self.rows.clear();
+        self.warm.clear();
+    }
+
+    fn append(&mut self, chunks: Vec<Self>) {
+        let count = chunks.iter().map(|chunk| chunk.rows.len()).sum();
+        self.pairs.reserve_exact(count);
+        self.rows.reserve_exact(count);
+        self.warm.reserve_exact(count);
+        for chunk in chunks {
+            self.pairs.extend(chunk.pairs);
+            self.rows.extend(chunk.rows);
+            self.warm.extend(chunk.warm);
+        }
     }
 }
 

@@ -177,7 +177,7 @@ impl Simulation {
     }
 
     fn too_many_substeps(&self) -> StepError {
-        let speeds = self.workspace.prediction.velocity.iter().map(|v| v.length()).enumerate();
+        let speeds = self.workspace.problem.apriori.iter().map(|v| v.length()).enumerate();
         let (particle, speed) = speeds.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
         StepError::TooManySubsteps {
             most: self.settings.max_substeps,
@@ -197,11 +197,13 @@ impl Simulation {
         self.state.contacts.iter().filter_map(geometry).collect()
     }
 
-    /// The projection problem last solved or given up, for a file that another solver can be tried on.
+    /// The projection problem last solved or given up, for a file that another solver can be tried on; it starts from the
+    /// impulses of the state's contacts.
     #[must_use]
     pub fn last_problem(&self, dimension: usize) -> ProblemFile {
         let particles = &self.state.particles;
         let problem = self.workspace.problem.clone();
-        ProblemFile { dimension, problem, position: particles.position.clone(), radius: particles.radius.clone() }
+        let warm = self.workspace.impulses_of(&self.state.contacts);
+        ProblemFile { dimension, problem, warm, position: particles.position.clone(), radius: particles.radius.clone() }
     }
 }

@@ -14,8 +14,10 @@ use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Placed, Touch};
 use crate::projection::{Outcome, Problem, Projection, Row, Status, WALL};
 
-/// Allowance of the first guess of a particle's displacement beyond h|V^{n+1/2}|, relative to the smallest radius.
-const MARGIN: f64 = 0.05;
+/// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
+const DIVERTED: f64 = 0.25;
+/// and this much of the smallest radius.
+const MARGIN: f64 = 0.02;
 /// Widened guesses are this much larger than the displacement found.
 const WIDENING: f64 = 1.25;
 /// Rounds of widening before the growth is doubled each time; a solution always bounds it.
@@ -58,15 +60,17 @@ pub(super) struct Workspace {
     pub report: StepReport,
     pub problem: Problem,
     pairs: Vec<Pair>,
+    /// Where the solver starts from, and what it finds.
     impulses: Vec<f64>,
-    reach: Vec<f64>,
+    /// How far contacts may divert each particle from where V^{n+1/2} takes it.
+    diversion: Vec<f64>,
 }
 
 impl Workspace {
     /// Vⁿ⁺¹; the impulses Λ ≥ γⁿ/R stay here for [`Self::glue`].
     pub(super) fn project(&mut self, solver: &mut dyn Projection, now: &Setting) -> Result<Vec<DVec3>, Refusal> {
         self.first_guess(now);
-        now.refuse_fast_obstacles(&self.reach)?;
+        self.refuse_fast_obstacles(now)?;
         self.list(now);
         self.refuse_slip(now, |problem, c| problem.end_gap(&problem.rows[c], &problem.apriori) < 0.0, None)?;
         let (mut widened, mut curved) = (0, 0);
@@ -78,7 +82,7 @@ impl Workspace {
                 return Err(StepError::NotFinite { particle }.into());
             }
             let overlaps = Self::unseen_overlaps(&velocity, now);
-            if self.outran_the_list(&velocity, now.span.dt, widened) {
+            if self.outran_the_list(&velocity, widened) {
                 widened += 1;
                 self.list_again(now);
             } else if !overlaps.is_empty() && curved < CURVED_ROUNDS {
@@ -95,37 +99,81 @@ impl Workspace {
         }
     }
 
-    /// h |V^{n+1/2}| and a margin.
+    /// The problem without its rows, and a share of each particle's way and a margin as its diversion.
     fn first_guess(&mut self, now: &Setting) {
+        std::mem::swap(&mut self.problem.apriori, &mut self.prediction.velocity);
+        std::mem::swap(&mut self.problem.inverse_mass, &mut self.prediction.inverse_metric);
+        (self.problem.dt, self.problem.length) = (now.span.dt, now.length());
         let margin = MARGIN * now.length();
-        self.reach.clear();
-        self.reach.extend(self.prediction.velocity.iter().map(|v| v.length() * now.span.dt + margin));
+        self.diversion.clear();
+        self.diversion.extend(self.problem.apriori.iter().map(|v| DIVERTED * v.length() * now.span.dt + margin));
+    }
+
+    /// An obstacle's gap is read where it will be at the end of the step: it must not have passed a particle's centre by
+    /// then. Within the slip limit it cannot.
+    fn refuse_fast_obstacles(&self, now: &Setting) -> Result<(), Refusal> {
+        let particles = &now.state.particles;
+        let interval = (now.span.start, now.span.end());
+        let allowed = now.settings.max_slip * now.length();
+        let mut times: f64 = 1.0;
+        for (obstacle, placed) in now.obstacles.iter().zip(now.placed).filter(|(obstacle, _)| !obstacle.is_fixed()) {
+            for (i, &centre) in particles.position.iter().enumerate() {
+                let radius = particles.radius[i];
+                let reach = self.problem.apriori[i].length() * now.span.dt + self.diversion[i];
+                let path = obstacle.path_bound(centre, radius + reach, interval);
+                if path <= allowed.min(radius) || !placed.may_reach(centre, radius + reach + 2.0 * path) {
+                    continue;
+                }
+                let mut near = false;
+                placed.touches(centre, radius, reach + 2.0 * path, &mut |_| near = true);
+                if near && allowed.is_finite() {
+                    times = times.max(path / allowed.min(radius));
+                } else if near && path > radius {
+                    let obstacle = obstacle.name.clone();
+                    return Err(StepError::ObstacleTooFast { obstacle, particle: i, path, radius }.into());
+                }
+            }
+        }
+        if times > 1.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
     }
 
     fn list(&mut self, now: &Setting) {
-        let Candidates { pairs, rows } = now.search(&self.reach).run();
-        self.pairs = pairs;
-        self.problem.rows = rows;
-        self.problem.dt = now.span.dt;
-        self.problem.length = now.length();
-        self.problem.apriori.clone_from(&self.prediction.velocity);
-        self.problem.inverse_mass.clone_from(&self.prediction.inverse_metric);
+        let mut candidates = Candidates {
+            pairs: std::mem::take(&mut self.pairs),
+            rows: std::mem::take(&mut self.problem.rows),
+            warm: std::mem::take(&mut self.impulses),
+        };
+        self.search(now).run(&mut candidates);
+        (self.pairs, self.problem.rows, self.impulses) = (candidates.pairs, candidates.rows, candidates.warm);
+    }
+
+    fn search<'a>(&'a self, now: &'a Setting) -> Search<'a> {
+        Search {
+            particles: &now.state.particles,
+            contacts: &now.state.contacts,
+            obstacles: now.placed,
+            adhesion: now.adhesion,
+            apriori: &self.problem.apriori,
+            diversion: &self.diversion,
+            dt: now.span.dt,
+            warm_scale: now.span.dt / now.settings.dt,
+        }
     }
 
     fn list_again(&mut self, now: &Setting) {
-        let (pairs, impulses) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.impulses));
+        let (pairs, impulses) = (self.pairs.clone(), self.impulses.clone());
         self.list(now);
-        start_from(&self.pairs, &mut self.problem.rows, (&pairs, &impulses));
+        start_from(&self.pairs, &mut self.impulses, (&pairs, &impulses));
     }
 
-    /// Proof that the list was long enough: no particle moved further than its reach. Widens it otherwise.
-    fn outran_the_list(&mut self, velocity: &[DVec3], dt: f64, rounds: u32) -> bool {
+    /// Proof that the list was long enough: no particle was diverted further than allowed for. Widens it otherwise.
+    fn outran_the_list(&mut self, velocity: &[DVec3], rounds: u32) -> bool {
         let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS).cast_signed());
         let mut outran = false;
-        for (reach, v) in self.reach.iter_mut().zip(velocity) {
-            let moved = v.length() * dt;
-            if moved > *reach {
-                *reach = growth * moved;
+        for ((diversion, v), apriori) in self.diversion.iter_mut().zip(velocity).zip(&self.problem.apriori) {
+            let diverted = v.distance(*apriori) * self.problem.dt;
+            if diverted > *diversion {
+                *diversion = growth * diverted;
                 outran = true;
             }
         }
@@ -170,15 +218,18 @@ impl Workspace {
                 self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
             } else {
                 let gap = touch.gap + touch.normal.dot(*step);
-                extra.push((name(count), now.search(&self.reach).row(name(count), (gap, touch.normal), None)));
+                extra.push((name(count), self.search(now).row(name(count), (gap, touch.normal), None)));
             }
         }
-        for (row, impulse) in self.problem.rows.iter_mut().zip(&self.impulses) {
-            row.warm = *impulse;
+        if extra.is_empty() {
+            return;
         }
+        let found: Vec<Pair> = self.pairs.clone();
         let mut all: Vec<(Pair, Row)> = self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
         all.sort_by_key(|(pair, _)| *pair);
         (self.pairs, self.problem.rows) = all.into_iter().unzip();
+        let impulses = std::mem::replace(&mut self.impulses, vec![0.0; self.pairs.len()]);
+        start_from(&self.pairs, &mut self.impulses, (&found, &impulses));
     }
 
     /// Tells whether the outcome may stand; where the user chose to go on without a solution, finds the least violation.
@@ -279,6 +330,14 @@ impl Workspace {
         if slip > now.settings.max_slip { Err(Refusal::TooLong(slip / now.settings.max_slip)) } else { Ok(slip) }
     }
 
+    /// The impulses of these contacts, one per row of the present problem.
+    pub(super) fn impulses_of(&self, contacts: &[Contact]) -> Vec<f64> {
+        let (pairs, impulses): (Vec<Pair>, Vec<f64>) = contacts.iter().map(|c| (c.pair, c.impulse)).unzip();
+        let mut warm = vec![0.0; self.pairs.len()];
+        start_from(&self.pairs, &mut warm, (&pairs, &impulses));
+        warm
+    }
+
     /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
     pub(super) fn glue(&self, now: &Setting) -> Vec<Contact> {
         let step = Step { particles: &now.state.particles, dt: now.span.dt };
@@ -334,18 +393,6 @@ impl Setting<'_> {
         self.state.particles.smallest_radius()
     }
 
-    fn search<'a>(&'a self, reach: &'a [f64]) -> Search<'a> {
-        Search {
-            particles: &self.state.particles,
-            contacts: &self.state.contacts,
-            obstacles: self.placed,
-            adhesion: self.adhesion,
-            reach,
-            dt: self.span.dt,
-            warm_scale: self.span.dt / self.settings.dt,
-        }
-    }
-
     /// Against a flat side the linearised constraint is exact, however far the particle slides.
     fn is_flat(&self, pair: Pair) -> bool {
         match pair.partner() {
@@ -353,42 +400,15 @@ impl Setting<'_> {
             Partner::Obstacle { obstacle, .. } => self.obstacles[obstacle as usize].shape.is_flat(),
         }
     }
-
-    /// An obstacle's gap is read where it will be at the end of the step: it must not have passed a particle's centre by
-    /// then. Within the slip limit it cannot.
-    fn refuse_fast_obstacles(&self, reach: &[f64]) -> Result<(), Refusal> {
-        let particles = &self.state.particles;
-        let interval = (self.span.start, self.span.end());
-        let allowed = self.settings.max_slip * self.length();
-        let mut times: f64 = 1.0;
-        for (obstacle, placed) in self.obstacles.iter().zip(self.placed).filter(|(obstacle, _)| !obstacle.is_fixed()) {
-            for (i, &centre) in particles.position.iter().enumerate() {
-                let radius = particles.radius[i];
-                let path = obstacle.path_bound(centre, radius + reach[i], interval);
-                if path <= allowed.min(radius) || !placed.may_reach(centre, radius + reach[i] + 2.0 * path) {
-                    continue;
-                }
-                let mut near = false;
-                placed.touches(centre, radius, reach[i] + 2.0 * path, &mut |_| near = true);
-                if near && allowed.is_finite() {
-                    times = times.max(path / allowed.min(radius));
-                } else if near && path > radius {
-                    let obstacle = obstacle.name.clone();
-                    return Err(StepError::ObstacleTooFast { obstacle, particle: i, path, radius }.into());
-                }
-            }
-        }
-        if times > 1.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
-    }
 }
 
-/// Starts rows from the impulses found for an earlier list of the same step; both lists are sorted.
-fn start_from(pairs: &[Pair], rows: &mut [Row], (earlier, impulses): (&[Pair], &[f64])) {
+/// Starts from the impulses found for an earlier list of the same step; both lists are sorted.
+fn start_from(pairs: &[Pair], start: &mut [f64], (earlier, impulses): (&[Pair], &[f64])) {
     let mut earlier = earlier.iter().zip(impulses).peekable();
-    for (pair, row) in pairs.iter().zip(rows) {
+    for (pair, start) in pairs.iter().zip(start) {
         while earlier.next_if(|(other, _)| *other < pair).is_some() {}
         if let Some((_, impulse)) = earlier.next_if(|(other, _)| *other == pair) {
-            row.warm = *impulse;
+            *start = *impulse;
         }
     }
 }
