@@ -25,7 +25,7 @@ pub fn pairs_by_brute_force(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32
     let mut found = Vec::new();
     for i in 0..position.len() {
         for j in i + 1..position.len() {
-            let other = Entry { centre: position[j], extent: extent[j], id: j as u32 };
+            let other = Entry { centre: position[j], extent: extent[j], cube: [0; 3], id: j as u32 };
             if within(position[i], extent[i], &other) {
                 found.push((i as u32, j as u32));
             }
@@ -41,19 +41,23 @@ fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
 struct Entry {
     centre: DVec3,
     extent: f64,
+    cube: Cube,
     id: u32,
 }
 
+/// Which cube, along each axis. Far beyond what 32 bits count, all cubes are taken for the last: correct, only slower.
+type Cube = [i32; 3];
+
 /// Particles sorted by the bucket of their cube.
 pub struct Grid {
-    side: f64,
+    inverse_side: f64,
     mask: usize,
     /// Where each bucket starts among the entries.
     start: Vec<u32>,
     entries: Vec<Entry>,
     /// The least and greatest cube in each direction: a flat scene visits 9 cubes instead of 27.
-    least: [i64; 3],
-    greatest: [i64; 3],
+    least: Cube,
+    greatest: Cube,
 }
 
 impl Grid {
@@ -61,19 +65,23 @@ impl Grid {
     #[must_use]
     pub fn new(position: &[DVec3], extent: &[f64]) -> Self {
         let side = 2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let buckets = position.len().next_power_of_two().max(1);
-        let (mut least, mut greatest) = ([i64::MAX; 3], [i64::MIN; 3]);
-        let mut grid =
-            Self { side, mask: buckets - 1, start: vec![0; buckets + 1], entries: Vec::new(), least, greatest };
+        let buckets = position.len().next_power_of_two();
+        let mut grid = Self {
+            inverse_side: side.recip(),
+            mask: buckets - 1,
+            start: vec![0; buckets + 1],
+            entries: Vec::new(),
+            least: [i32::MAX; 3],
+            greatest: [i32::MIN; 3],
+        };
         let bucket_of: Vec<u32> = position.iter().map(|&x| grid.bucket(grid.cube(x)) as u32).collect();
         for (&x, &bucket) in position.iter().zip(&bucket_of) {
             grid.start[bucket as usize + 1] += 1;
             for (axis, cube) in grid.cube(x).into_iter().enumerate() {
-                least[axis] = least[axis].min(cube);
-                greatest[axis] = greatest[axis].max(cube);
+                grid.least[axis] = grid.least[axis].min(cube);
+                grid.greatest[axis] = grid.greatest[axis].max(cube);
             }
         }
-        (grid.least, grid.greatest) = (least, greatest);
         for bucket in 0..buckets {
             grid.start[bucket + 1] += grid.start[bucket];
         }
@@ -83,7 +91,10 @@ impl Grid {
             order[next[bucket as usize] as usize] = i as u32;
             next[bucket as usize] += 1;
         }
-        let entry = |&id: &u32| Entry { centre: position[id as usize], extent: extent[id as usize], id };
+        let entry = |&id: &u32| {
+            let centre = position[id as usize];
+            Entry { centre, extent: extent[id as usize], cube: grid.cube(centre), id }
+        };
         grid.entries = order.iter().map(entry).collect();
         grid
     }
@@ -91,7 +102,7 @@ impl Grid {
     /// Fills `found` with those after particle i whose balls meet its own, sorted.
     pub fn partners(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
         found.clear();
-        self.visit(centre, |other| {
+        self.visit(self.cube(centre), |other| {
             if other.id > i && within(centre, extent, other) {
                 found.push(other.id);
             }
@@ -99,22 +110,27 @@ impl Grid {
         found.sort_unstable();
     }
 
-    fn cube(&self, x: DVec3) -> [i64; 3] {
-        x.to_array().map(|c| (c / self.side).floor() as i64)
+    fn cube(&self, x: DVec3) -> Cube {
+        x.to_array().map(|c| {
+            let scaled = c * self.inverse_side;
+            let towards_zero = scaled as i32; // saturates
+            towards_zero.saturating_sub(i32::from(scaled < f64::from(towards_zero)))
+        })
     }
 
-    fn bucket(&self, cube: [i64; 3]) -> usize {
-        // Large odd multipliers spread neighbouring cubes over the buckets.
-        let [x, y, z] = cube.map(|c| c as u64);
-        let mixed = x.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            ^ y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
-            ^ z.wrapping_mul(0x1656_67B1_9E37_79F9);
-        (mixed ^ (mixed >> 32)) as usize & self.mask
+    fn bucket(&self, cube: Cube) -> usize {
+        // Large odd multipliers, then a mix of high bits into low ones: neighbouring cubes fall into unrelated buckets.
+        let [x, y, z] = cube.map(|c| u64::from(c.cast_unsigned()));
+        let mut key = x
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F))
+            .wrapping_add(z.wrapping_mul(0x1656_67B1_9E37_79F9));
+        key = (key ^ (key >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (key >> 32) as usize & self.mask
     }
 
-    /// Every entry in the cube of x and those around it, each once.
-    fn visit(&self, x: DVec3, mut found: impl FnMut(&Entry)) {
-        let home = self.cube(x);
+    /// Every entry in a cube and those around it, each once.
+    fn visit(&self, home: Cube, mut found: impl FnMut(&Entry)) {
         let range = |axis: usize| {
             let from = home[axis].saturating_sub(1).max(self.least[axis]);
             from..=home[axis].saturating_add(1).min(self.greatest[axis])
@@ -126,7 +142,11 @@ impl Grid {
                     let bucket = self.bucket(cube);
                     let (from, to) = (self.start[bucket] as usize, self.start[bucket + 1] as usize);
                     // Other cubes share the bucket: only entries of this one count, or a pair would be seen twice.
-                    self.entries[from..to].iter().filter(|e| self.cube(e.centre) == cube).for_each(&mut found);
+                    for entry in &self.entries[from..to] {
+                        if entry.cube == cube {
+                            found(entry);
+                        }
+                    }
                 }
             }
         }
