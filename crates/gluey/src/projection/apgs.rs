@@ -9,7 +9,7 @@
 //! ```
 //!
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested with the residual: where it rose,
-//! the solver goes back to the best point and sweeps plainly, which can only lower it, until the next test.
+//! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
 
 use glam::DVec3;
 
@@ -33,8 +33,6 @@ pub struct AcceleratedGaussSeidel {
     /// The extrapolated point y, with the masses beside the velocities that a sweep reads together.
     ahead: Vec<f64>,
     bodies: Vec<Body>,
-    /// The base point of the lowest objective.
-    best: Vec<f64>,
 }
 
 /// normal/√A_cc and the bodies it joins; the wall is the body after the last, with 1/m = 0.
@@ -63,8 +61,9 @@ impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
         self.load(problem, impulses);
         let (mut sweeps, mut products) = (0, 0);
-        let mut best_objective = Objective { value: f64::INFINITY, rounding: 0.0 };
-        let (mut k, mut plain) = (0_u32, false);
+        let mut k = 0_u32;
+        let mut lowest = f64::INFINITY;
+        let (mut plain_until, mut patience) = (0, SWEEPS_BETWEEN_TESTS);
         let mut progress = Progress::new();
         let mut watch = Watch::new(problem);
 
@@ -73,13 +72,11 @@ impl Projection for AcceleratedGaussSeidel {
                 self.refresh(problem);
                 products += 2;
                 let objective = self.objective(problem);
-                if !plain && objective.value > best_objective.value + objective.rounding {
-                    self.return_to_best(problem);
-                    (k, plain) = (0, true);
-                } else {
-                    self.best.clone_from(&self.base);
-                    (best_objective, plain) = (objective, false);
+                if objective.value > lowest + objective.rounding {
+                    plain_until = sweeps + patience;
+                    patience *= 2;
                 }
+                lowest = lowest.min(objective.value);
                 if let Some(status) = progress.status(self.residual(problem), sweeps, criteria) {
                     break status;
                 }
@@ -93,10 +90,10 @@ impl Projection for AcceleratedGaussSeidel {
             let motion = self.sweep();
             sweeps += 1;
             products += 1;
-            k = if motion.turned { 1 } else { k + 1 };
+            k = if motion.turned || sweeps <= plain_until { 1 } else { k + 1 };
             let damping = (CURVATURE_SHARE * motion.curvature).sqrt();
             let momentum = (f64::from(k - 1) / f64::from(k + 2)).min((1.0 - damping) / (1.0 + damping));
-            self.extrapolate(if plain { 0.0 } else { momentum });
+            self.extrapolate(momentum);
         };
         self.unload(problem, impulses);
         Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
@@ -163,12 +160,6 @@ impl AcceleratedGaussSeidel {
             self.bodies[i].velocity -= row.normal * (y * from);
             self.bodies[j].velocity += row.normal * (y * to);
         }
-    }
-
-    fn return_to_best(&mut self, problem: &Problem) {
-        self.base.clone_from(&self.best);
-        self.ahead.clone_from(&self.best);
-        self.refresh(problem);
     }
 
     /// One Gauss–Seidel sweep at the extrapolated point, and what it tells about the momentum.

@@ -8,6 +8,8 @@ mod project;
 mod report;
 mod state;
 
+use glam::DVec3;
+
 pub use error::StepError;
 pub use report::{Load, StepReport};
 pub use state::State;
@@ -83,6 +85,21 @@ pub struct Simulation {
 /// Pieces are this much shorter than asked for, so that rounding does not ask again.
 const SPLIT_MARGIN: f64 = 1.001;
 
+/// The part of the state that sub-steps change.
+struct Moving {
+    position: Vec<DVec3>,
+    velocity: Vec<DVec3>,
+    contacts: Vec<Contact>,
+}
+
+impl Moving {
+    fn of(state: &State) -> Self {
+        let State { particles, contacts, .. } = state;
+        let (position, velocity) = (particles.position.clone(), particles.velocity.clone());
+        Self { position, velocity, contacts: contacts.clone() }
+    }
+}
+
 /// Why a sub-step was not taken.
 enum Refusal {
     /// It is this many times too long.
@@ -123,7 +140,7 @@ impl Simulation {
         let (start, dt) = (self.time(), self.settings.dt);
         self.workspace.report = StepReport { least_gap: f64::INFINITY, ..StepReport::default() };
         self.workspace.report.loads.resize(self.obstacles.len(), Load::default());
-        let mut before: Option<State> = None;
+        let mut before: Option<Moving> = None;
         let (mut left, mut pieces) = (1.0, 1_u32); // the share of the step that is left, and in how many sub-steps
         while pieces > 0 {
             let share = left / f64::from(pieces);
@@ -134,7 +151,7 @@ impl Simulation {
                     pieces -= 1;
                 }
                 Err(Refusal::TooLong(times)) => {
-                    before.get_or_insert_with(|| self.state.clone());
+                    before.get_or_insert_with(|| Moving::of(&self.state));
                     let needed = f64::from(pieces) * (SPLIT_MARGIN * times).ceil().max(2.0);
                     if needed + f64::from(self.workspace.report.substeps) > f64::from(self.settings.max_substeps) {
                         let error = self.too_many_substeps();
@@ -161,7 +178,8 @@ impl Simulation {
         let Self { state, obstacles, environment, adhesion, solver, settings, workspace } = self;
         let placed: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(span.end())).collect(); // yⁿ⁺¹
         let now = Setting { state, obstacles, placed: &placed, adhesion, settings, span };
-        environment.predict(&state.particles, span, &mut workspace.prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
+        let prediction = workspace.prediction();
+        environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
         let velocity = workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
         workspace.record_loads(&now);
         state.contacts = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
@@ -170,9 +188,11 @@ impl Simulation {
         Ok(())
     }
 
-    fn restore(&mut self, before: Option<State>) {
-        if let Some(state) = before {
-            self.state = state;
+    fn restore(&mut self, before: Option<Moving>) {
+        if let Some(moving) = before {
+            self.state.particles.position = moving.position;
+            self.state.particles.velocity = moving.velocity;
+            self.state.contacts = moving.contacts;
         }
     }
 

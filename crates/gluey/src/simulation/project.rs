@@ -56,7 +56,7 @@ pub(super) struct Setting<'a> {
 /// Buffers and results of the sub-step being taken.
 #[derive(Default)]
 pub(super) struct Workspace {
-    pub prediction: Prediction,
+    prediction: Prediction,
     pub report: StepReport,
     pub problem: Problem,
     pairs: Vec<Pair>,
@@ -99,10 +99,17 @@ impl Workspace {
         }
     }
 
+    /// Where the environment writes V^{n+1/2} and the metric; they are then the problem's.
+    pub(super) fn prediction(&mut self) -> &mut Prediction {
+        self.prediction.velocity = std::mem::take(&mut self.problem.apriori);
+        self.prediction.inverse_metric = std::mem::take(&mut self.problem.inverse_mass);
+        &mut self.prediction
+    }
+
     /// The problem without its rows, and a share of each particle's way and a margin as its diversion.
     fn first_guess(&mut self, now: &Setting) {
-        std::mem::swap(&mut self.problem.apriori, &mut self.prediction.velocity);
-        std::mem::swap(&mut self.problem.inverse_mass, &mut self.prediction.inverse_metric);
+        self.problem.apriori = std::mem::take(&mut self.prediction.velocity);
+        self.problem.inverse_mass = std::mem::take(&mut self.prediction.inverse_metric);
         (self.problem.dt, self.problem.length) = (now.span.dt, now.length());
         let margin = MARGIN * now.length();
         self.diversion.clear();
@@ -343,7 +350,10 @@ impl Workspace {
         let step = Step { particles: &now.state.particles, dt: now.span.dt };
         let to_whole_step = now.settings.dt / now.span.dt;
         let mut old = now.state.contacts.iter().peekable();
-        let mut contacts = Vec::with_capacity(now.state.contacts.len());
+        // Only these can be contacts after the step: a list of many steps must not grow by doubling.
+        let rows = self.problem.rows.iter().zip(&self.impulses);
+        let mut contacts =
+            Vec::with_capacity(rows.filter(|(row, impulse)| **impulse != 0.0 || row.lower != 0.0).count());
         for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
             if is_further_plane(pair.partner()) {
                 continue;
