@@ -106,7 +106,10 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         &["roughness", "more than 0"],
     );
     refused(&with("[environment]\ngravity.expression = [\"sinn(t)\", \"0\"]"), &["sinn", "sin"]);
-    refused(&with("[environment]\ngravity.steps = { times = [1, 0], values = [[0, 0], [0, 1]] }"), &["expected a time after"]);
+    refused(
+        &with("[environment]\ngravity.steps = { times = [1, 0], values = [[0, 0], [0, 1]] }"),
+        &["expected a time after"],
+    );
     refused(&with("[environment]\ninertia = false"), &["drag"]);
     refused(&with("[[force]]\nname = \"wind\""), &["`wind`", "`acceleration`"]);
     refused(

@@ -121,11 +121,15 @@ impl ProblemFile {
             if i[c] as usize >= n || j[c] as usize > n || i[c] == j[c] {
                 return Err(wrong("a pair of bodies", format!("({}, {})", i[c], j[c]), "both must exist and differ"));
             }
-            if !(normal[c].is_finite() && gap[c].is_finite() && warm[c].is_finite())
+            if !(normal[c].is_normalized() && gap[c].is_finite() && warm[c].is_finite())
                 || lower[c] > 0.0
                 || lower[c].is_nan()
             {
-                return Err(wrong("a row", c, "its normal, gap and start must be finite and its bound at most 0"));
+                return Err(wrong(
+                    "a row",
+                    c,
+                    "its normal must have length 1, its gap and start be finite and its bound at most 0",
+                ));
             }
             let j = if j[c] as usize == n { WALL } else { j[c] };
             problem.rows.push(Row { i: i[c], j, normal: normal[c], gap: gap[c], lower: lower[c] });

@@ -75,7 +75,7 @@ impl Problem {
     #[must_use]
     pub fn diagonal(&self, row: &Row) -> f64 {
         let partner = if row.j == WALL { 0.0 } else { self.inverse_mass[row.j as usize] };
-        (self.inverse_mass[row.i as usize] + partner) * row.normal.length_squared()
+        self.inverse_mass[row.i as usize] + partner
     }
 
     /// The gap the linearised constraint predicts at the end of the step, D + h G V (length).
@@ -89,10 +89,14 @@ impl Problem {
     /// `residual` = max |min(h A_cc (Λ − lower), D + h G V)| / length and `violation` = max −(D + h G V) / length.
     #[must_use]
     pub fn accuracy(&self, impulses: &[f64]) -> Accuracy {
-        let velocity = self.velocity(impulses);
+        self.accuracy_with(impulses, &self.velocity(impulses))
+    }
+
+    /// The same for impulses whose velocities are known.
+    fn accuracy_with(&self, impulses: &[f64], velocity: &[DVec3]) -> Accuracy {
         let mut accuracy = Accuracy { residual: 0.0, violation: 0.0 };
         for (row, &impulse) in self.rows.iter().zip(impulses) {
-            let end_gap = self.end_gap(row, &velocity) / self.length;
+            let end_gap = self.end_gap(row, velocity) / self.length;
             let slack = self.dt * self.diagonal(row) * (impulse - row.lower) / self.length;
             accuracy.residual = worse(accuracy.residual, slack.min(end_gap).abs());
             accuracy.violation = worse(accuracy.violation, -end_gap);

@@ -10,9 +10,9 @@ use crate::neighbours::Grid;
 use crate::projection::{Row, WALL};
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
-const CHUNK: usize = 1024;
+const CHUNK: usize = 512;
 /// Chunks searched before their results are joined: bounds what is held twice.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 /// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature.
 /// They are dry: glue stays with the feature's own row.
