@@ -54,7 +54,7 @@ source.list = [{ position = [0, 0.5], radius = 0.1 }]
 
 #[test]
 fn all_problems_are_told_at_once_with_line_and_column() {
-    let text = r#"
+    let text = r"
 dimenson = 2
 [time]
 dt = -0.01
@@ -66,7 +66,7 @@ mass = 0
 source.list = [{ position = [0, 0, 0], radius = -1 }]
 [[obstacle]]
 shape.half-spce = { point = [0, 0, 0], normal = [0, 0, 1] }
-"#;
+";
     refused(
         text,
         &[

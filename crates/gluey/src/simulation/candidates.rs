@@ -92,9 +92,9 @@ impl Search<'_> {
         let mut contacts = &self.contacts[self.contacts.partition_point(|c| (c.pair.first() as usize) < from)..];
         let mut candidates = Candidates::default();
         let (mut partners, mut near): (Vec<u32>, Vec<Near>) = (Vec::new(), Vec::new());
-        for i in from..to {
+        for (i, &extent) in extent.iter().enumerate().take(to).skip(from) {
             near.clear();
-            grid.partners(i as u32, self.particles.position[i], extent[i], &mut partners);
+            grid.partners(i as u32, self.particles.position[i], extent, &mut partners);
             near.extend(partners.iter().filter_map(|&j| self.near_particle(i, j as usize)));
             self.near_obstacles(i, &mut near);
             let mut near = near.iter().peekable();

@@ -29,8 +29,20 @@ const SAME_PLANE: f64 = 0.99;
 /// Rounds in which planes are shifted; where that did not do, in a corner of planes that are almost parallel, the tangent
 /// plane at the end of the step does.
 const SHIFTING_ROUNDS: u32 = 3;
+/// Room beyond the least violation, relative to the smallest radius: a problem on the verge of having no solution has
+/// impulses without bound.
+const RELAXATION: f64 = 1e-6;
 /// Names in an error message.
 const MOST_NAMES: usize = 4;
+
+/// What is to be done with the outcome of a projection.
+#[derive(PartialEq)]
+enum Verdict {
+    /// It is what the step goes on with.
+    Stands,
+    /// No velocity is admissible; the user wants the least violation.
+    NeedsRelaxation,
+}
 
 /// A particle that would end the step in an obstacle.
 struct Overlap {
@@ -76,7 +88,10 @@ impl Workspace {
         let (mut widened, mut curved) = (0, 0);
         loop {
             let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
-            self.judge(outcome, solver, now)?;
+            if self.judge(&outcome, now)? == Verdict::NeedsRelaxation {
+                self.relax();
+                continue;
+            }
             let velocity = self.problem.velocity(&self.impulses);
             if let Some(particle) = velocity.iter().position(|v| !v.is_finite()) {
                 return Err(StepError::NotFinite { particle }.into());
@@ -239,61 +254,50 @@ impl Workspace {
         start_from(&self.pairs, &mut self.impulses, (&found, &impulses));
     }
 
-    /// Tells whether the outcome may stand; where the user chose to go on without a solution, finds the least violation.
-    fn judge(&mut self, outcome: Outcome, solver: &mut dyn Projection, now: &Setting) -> Result<(), StepError> {
-        let report = &mut self.report;
-        report.projections += 1;
-        report.sweeps += outcome.sweeps;
-        report.residual = report.residual.max(outcome.accuracy.residual);
+    /// Tells whether the outcome may stand.
+    fn judge(&mut self, outcome: &Outcome, now: &Setting) -> Result<Verdict, StepError> {
+        self.report.projections += 1;
+        self.report.sweeps += outcome.sweeps;
+        self.report.residual = self.report.residual.max(outcome.accuracy.residual);
         let (residual, sweeps) = (outcome.accuracy.residual, outcome.sweeps);
-        match outcome.status {
-            Status::Converged => Ok(()),
+        let not_converged = |how| {
+            let tolerance = now.settings.criteria.tolerance;
+            StepError::NotConverged { how, residual, tolerance, sweeps }
+        };
+        let (recourse, error, verdict) = match &outcome.status {
+            Status::Converged => return Ok(Verdict::Stands),
             Status::Infeasible(_) | Status::Stalled if now.adhesion.scheme == Scheme::Paper => {
                 let glued = self.problem.rows.iter().filter(|row| row.lower == f64::NEG_INFINITY).count();
-                match now.settings.when_pinched {
-                    Recourse::Stop => Err(StepError::Inconsistent { glued, residual, sweeps }),
-                    Recourse::Continue => {
-                        report.unconverged += 1;
-                        Ok(())
-                    }
-                }
+                let error = StepError::Inconsistent { glued, residual, sweeps };
+                (now.settings.when_pinched, error, Verdict::Stands)
             }
             // Numbers so large that sums of them overflow pinch nobody.
-            Status::Infeasible(culprits) if culprits.is_empty() => {
-                let tolerance = now.settings.criteria.tolerance;
-                Err(StepError::NotConverged { how: "broke down", residual, tolerance, sweeps })
+            Status::Infeasible(culprits) if culprits.is_empty() => return Err(not_converged("broke down")),
+            Status::Infeasible(culprits) => {
+                (now.settings.when_pinched, self.pinched(culprits, now), Verdict::NeedsRelaxation)
             }
-            Status::Infeasible(culprits) => match now.settings.when_pinched {
-                Recourse::Stop => Err(self.pinched(&culprits, now)),
-                Recourse::Continue => {
-                    report.unconverged += 1;
-                    self.relax();
-                    let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
-                    self.report.sweeps += outcome.sweeps;
-                    Ok(())
-                }
-            },
-            Status::Stalled | Status::SweepLimit => match now.settings.at_limit {
-                Recourse::Stop => {
-                    let how = if outcome.status == Status::Stalled { "stalled" } else { "met its limit" };
-                    let tolerance = now.settings.criteria.tolerance;
-                    Err(StepError::NotConverged { how, residual, tolerance, sweeps })
-                }
-                Recourse::Continue => {
-                    report.unconverged += 1;
-                    Ok(())
-                }
-            },
+            Status::Stalled => (now.settings.at_limit, not_converged("stalled"), Verdict::Stands),
+            Status::SweepLimit => (now.settings.at_limit, not_converged("met its limit"), Verdict::Stands),
+        };
+        match recourse {
+            Recourse::Stop => Err(error),
+            Recourse::Continue => {
+                self.report.unconverged += 1;
+                Ok(verdict)
+            }
         }
     }
 
-    /// Gaps lifted to what the velocity found attains, so that it becomes admissible and the impulses stay finite.
+    /// Gaps lifted to what the velocity found attains, so that it becomes admissible, and impulses forgotten, which have
+    /// grown without bound.
     fn relax(&mut self) {
         let velocity = self.problem.velocity(&self.impulses);
-        let attained: Vec<f64> = self.problem.rows.iter().map(|row| self.problem.end_gap(row, &velocity)).collect();
-        for (row, end_gap) in self.problem.rows.iter_mut().zip(attained) {
-            row.gap -= end_gap.min(0.0);
+        let margin = self.problem.length * RELAXATION;
+        for c in 0..self.problem.rows.len() {
+            let end_gap = self.problem.end_gap(&self.problem.rows[c], &velocity);
+            self.problem.rows[c].gap += (margin - end_gap).max(0.0);
         }
+        self.impulses.fill(0.0);
     }
 
     fn pinched(&self, culprits: &[usize], now: &Setting) -> StepError {
