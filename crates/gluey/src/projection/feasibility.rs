@@ -34,29 +34,27 @@ impl Watch {
     /// The rows that exclude each other, most important first, if that is proved.
     pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64]) -> Option<Vec<usize>> {
         self.due *= 2;
-        let previous = std::mem::replace(&mut self.previous, impulses.to_vec());
-        if previous.is_empty() {
+        if self.previous.is_empty() {
+            self.previous.extend_from_slice(impulses);
             return None;
         }
-        let ray: Vec<f64> = impulses
-            .iter()
-            .zip(&previous)
-            .zip(&problem.rows)
-            .map(|((new, old), row)| if row.lower == f64::NEG_INFINITY { new - old } else { (new - old).max(0.0) })
-            .collect();
         let mut pushed = vec![DVec3::ZERO; problem.apriori.len()];
         let mut gaps = 0.0;
-        for (row, &y) in problem.rows.iter().zip(&ray) {
-            gaps += row.gap * y;
-            pushed[row.i as usize] -= row.normal * y;
+        // The ray takes the place of the impulses it starts from.
+        for ((row, &new), y) in problem.rows.iter().zip(impulses).zip(&mut self.previous) {
+            *y = if row.lower == f64::NEG_INFINITY { new - *y } else { (new - *y).max(0.0) };
+            gaps += row.gap * *y;
+            pushed[row.i as usize] -= row.normal * *y;
             if row.j != WALL {
-                pushed[row.j as usize] += row.normal * y;
+                pushed[row.j as usize] += row.normal * *y;
             }
         }
         let reachable: f64 = pushed.iter().map(|p| p.length()).sum::<f64>() * self.fastest * problem.dt;
         if gaps + reachable >= 0.0 {
+            self.previous.copy_from_slice(impulses);
             return None;
         }
+        let ray = &self.previous;
         let largest = ray.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
         let mut culprits: Vec<usize> = (0..ray.len()).filter(|&c| ray[c].abs() > NAMED_SHARE * largest).collect();
         culprits.sort_by(|&a, &b| ray[b].abs().total_cmp(&ray[a].abs()).then(a.cmp(&b)));

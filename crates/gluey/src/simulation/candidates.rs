@@ -54,6 +54,8 @@ pub(super) struct Search<'a> {
     pub dt: f64,
     /// Length of this (sub-)step relative to the one that the contacts' impulses are given for.
     pub warm_scale: f64,
+    /// Pairs that are listed already, sorted.
+    pub known: &'a [Pair],
 }
 
 /// A pair near enough to be looked at.
@@ -66,9 +68,8 @@ struct Near {
 impl Search<'_> {
     /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
-    /// where the last is positive, nothing can happen.
+    /// where the last is positive, nothing can happen. Only pairs that are not known yet are added.
     pub(super) fn run(&self, candidates: &mut Candidates) {
-        candidates.clear();
         let extent = self.extent();
         let grid = Grid::new(&self.particles.position, &extent);
         let starts: Vec<usize> = (0..self.particles.len()).step_by(CHUNK).collect();
@@ -143,6 +144,9 @@ impl Search<'_> {
     }
 
     fn add(&self, near: &Near, contact: Option<&Contact>, to: &mut Candidates) {
+        if self.known.binary_search(&near.pair).is_ok() {
+            return;
+        }
         to.pairs.push(near.pair);
         to.rows.push(self.row(near.pair, (near.gap, near.normal), contact));
         to.warm.push(contact.map_or(0.0, |contact| contact.impulse * self.warm_scale));
@@ -160,17 +164,47 @@ impl Search<'_> {
 }
 
 impl Candidates {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.pairs.clear();
         self.rows.clear();
         self.warm.clear();
     }
 
-    fn append(&mut self, chunks: Vec<Self>) {
-        let count = chunks.iter().map(|chunk| chunk.rows.len()).sum();
+    pub(super) fn push(&mut self, pair: Pair, row: Row) {
+        self.pairs.push(pair);
+        self.rows.push(row);
+        self.warm.push(0.0);
+    }
+
+    /// Joins two sorted lists, from the back and in place.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let (mut ours, mut theirs) = (self.pairs.len(), other.pairs.len());
+        self.reserve(theirs);
+        self.pairs.extend_from_slice(&other.pairs);
+        self.rows.extend_from_slice(&other.rows);
+        self.warm.extend_from_slice(&other.warm);
+        while theirs > 0 {
+            let to = ours + theirs - 1;
+            if ours > 0 && self.pairs[ours - 1] > other.pairs[theirs - 1] {
+                ours -= 1;
+                (self.pairs[to], self.rows[to], self.warm[to]) = (self.pairs[ours], self.rows[ours], self.warm[ours]);
+            } else {
+                theirs -= 1;
+                (self.pairs[to], self.rows[to], self.warm[to]) =
+                    (other.pairs[theirs], other.rows[theirs], other.warm[theirs]);
+            }
+        }
+    }
+
+    /// Room for exactly so many more: lists of many steps must not grow by doubling.
+    fn reserve(&mut self, count: usize) {
         self.pairs.reserve_exact(count);
         self.rows.reserve_exact(count);
         self.warm.reserve_exact(count);
+    }
+
+    fn append(&mut self, chunks: Vec<Self>) {
+        self.reserve(chunks.iter().map(|chunk| chunk.rows.len()).sum());
         for chunk in chunks {
             self.pairs.extend(chunk.pairs);
             self.rows.extend(chunk.rows);

@@ -12,7 +12,7 @@ use crate::adhesion::{Adhesion, Scheme, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Placed, Touch};
-use crate::projection::{Outcome, Problem, Projection, Row, Status, WALL};
+use crate::projection::{Outcome, Problem, Projection, Status, WALL};
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
 const DIVERTED: f64 = 0.25;
@@ -99,7 +99,7 @@ impl Workspace {
             let overlaps = Self::unseen_overlaps(&velocity, now);
             if self.outran_the_list(&velocity, widened) {
                 widened += 1;
-                self.list_again(now);
+                self.extend_list(now);
             } else if !overlaps.is_empty() && curved < CURVED_ROUNDS {
                 self.bend(&overlaps, &velocity, now, curved);
                 curved += 1;
@@ -159,17 +159,33 @@ impl Workspace {
         if times > 1.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
     }
 
+    /// Lists every pair that could meet.
     fn list(&mut self, now: &Setting) {
-        let mut candidates = Candidates {
-            pairs: std::mem::take(&mut self.pairs),
-            rows: std::mem::take(&mut self.problem.rows),
-            warm: std::mem::take(&mut self.impulses),
-        };
-        self.search(now).run(&mut candidates);
+        let mut candidates = self.take_candidates();
+        candidates.clear();
+        self.search(now, &[]).run(&mut candidates);
+        self.put_candidates(candidates);
+    }
+
+    /// Adds those that the widened diversions let meet.
+    fn extend_list(&mut self, now: &Setting) {
+        let mut more = Candidates::default();
+        self.search(now, &self.pairs).run(&mut more);
+        let mut candidates = self.take_candidates();
+        candidates.merge(&more);
+        self.put_candidates(candidates);
+    }
+
+    fn take_candidates(&mut self) -> Candidates {
+        let (pairs, rows) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.problem.rows));
+        Candidates { pairs, rows, warm: std::mem::take(&mut self.impulses) }
+    }
+
+    fn put_candidates(&mut self, candidates: Candidates) {
         (self.pairs, self.problem.rows, self.impulses) = (candidates.pairs, candidates.rows, candidates.warm);
     }
 
-    fn search<'a>(&'a self, now: &'a Setting) -> Search<'a> {
+    fn search<'a>(&'a self, now: &'a Setting, known: &'a [Pair]) -> Search<'a> {
         Search {
             particles: &now.state.particles,
             contacts: &now.state.contacts,
@@ -179,13 +195,8 @@ impl Workspace {
             diversion: &self.diversion,
             dt: now.span.dt,
             warm_scale: now.span.dt / now.settings.dt,
+            known,
         }
-    }
-
-    fn list_again(&mut self, now: &Setting) {
-        let (pairs, impulses) = (self.pairs.clone(), self.impulses.clone());
-        self.list(now);
-        start_from(&self.pairs, &mut self.impulses, (&pairs, &impulses));
     }
 
     /// Proof that the list was long enough: no particle was diverted further than allowed for. Widens it otherwise.
@@ -226,7 +237,7 @@ impl Workspace {
     /// projection can be repeated.
     fn bend(&mut self, overlaps: &[Overlap], velocity: &[DVec3], now: &Setting, round: u32) {
         let tolerance = now.settings.criteria.tolerance * now.length();
-        let mut extra: Vec<(Pair, Row)> = Vec::new();
+        let mut extra = Candidates::default();
         for Overlap { particle, obstacle, touch, step } in overlaps {
             let name = |n: u32| Pair::obstacle(*particle, *obstacle, plane(touch.feature, n));
             let planes = (0..=MOST_FURTHER_PLANES).map_while(|n| self.pairs.binary_search(&name(n)).ok());
@@ -240,18 +251,12 @@ impl Workspace {
                 self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
             } else {
                 let gap = touch.gap + touch.normal.dot(*step);
-                extra.push((name(count), self.search(now).row(name(count), (gap, touch.normal), None)));
+                extra.push(name(count), self.search(now, &[]).row(name(count), (gap, touch.normal), None));
             }
         }
-        if extra.is_empty() {
-            return;
-        }
-        let found: Vec<Pair> = self.pairs.clone();
-        let mut all: Vec<(Pair, Row)> = self.pairs.drain(..).zip(self.problem.rows.drain(..)).chain(extra).collect();
-        all.sort_by_key(|(pair, _)| *pair);
-        (self.pairs, self.problem.rows) = all.into_iter().unzip();
-        let impulses = std::mem::replace(&mut self.impulses, vec![0.0; self.pairs.len()]);
-        start_from(&self.pairs, &mut self.impulses, (&found, &impulses));
+        let mut candidates = self.take_candidates();
+        candidates.merge(&extra);
+        self.put_candidates(candidates);
     }
 
     /// Tells whether the outcome may stand.
@@ -341,12 +346,14 @@ impl Workspace {
         if slip > now.settings.max_slip { Err(Refusal::TooLong(slip / now.settings.max_slip)) } else { Ok(slip) }
     }
 
-    /// The impulses of these contacts, one per row of the present problem.
+    /// The impulses of these contacts, one per row of the present problem; both lists are sorted.
     pub(super) fn impulses_of(&self, contacts: &[Contact]) -> Vec<f64> {
-        let (pairs, impulses): (Vec<Pair>, Vec<f64>) = contacts.iter().map(|c| (c.pair, c.impulse)).unzip();
-        let mut warm = vec![0.0; self.pairs.len()];
-        start_from(&self.pairs, &mut warm, (&pairs, &impulses));
-        warm
+        let mut contacts = contacts.iter().peekable();
+        let impulse = |pair: &Pair| {
+            while contacts.next_if(|contact| contact.pair < *pair).is_some() {}
+            contacts.next_if(|contact| contact.pair == *pair).map_or(0.0, |contact| contact.impulse)
+        };
+        self.pairs.iter().map(impulse).collect()
     }
 
     /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
@@ -412,17 +419,6 @@ impl Setting<'_> {
         match pair.partner() {
             Partner::Particle(_) => false,
             Partner::Obstacle { obstacle, .. } => self.obstacles[obstacle as usize].shape.is_flat(),
-        }
-    }
-}
-
-/// Starts from the impulses found for an earlier list of the same step; both lists are sorted.
-fn start_from(pairs: &[Pair], start: &mut [f64], (earlier, impulses): (&[Pair], &[f64])) {
-    let mut earlier = earlier.iter().zip(impulses).peekable();
-    for (pair, start) in pairs.iter().zip(start) {
-        while earlier.next_if(|(other, _)| *other < pair).is_some() {}
-        if let Some((_, impulse)) = earlier.next_if(|(other, _)| *other == pair) {
-            *start = *impulse;
         }
     }
 }
