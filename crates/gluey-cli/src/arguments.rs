@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use crate::overrides::Override;
@@ -43,6 +43,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Solve a projection problem from a file and tell how fast and how well
+    Project(ProjectArguments),
     /// Print a script that completes gluey's arguments in a shell
     Completions {
         /// The shell
@@ -64,7 +66,7 @@ pub struct RunArguments {
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Simulated time at which to end, instead of the scene's
-    #[arg(long, short, value_name = "T", value_parser = positive_time)]
+    #[arg(long, short, value_name = "T", value_parser = positive_number)]
     pub until: Option<f64>,
     /// Go on from the checkpoint in the folder; the scene may be left out
     #[arg(long, short, conflicts_with = "overwrite")]
@@ -78,6 +80,9 @@ pub struct RunArguments {
     /// Change a value of the scene: `time.dt=1e-4`, `obstacle.0.shape.sphere.radius=2`; may be repeated
     #[arg(long, short, value_name = "KEY=VALUE")]
     pub set: Vec<Override>,
+    /// Write the projection problem of this step to projection-STEP.qpb in the folder
+    #[arg(long, value_name = "STEP", value_parser = clap::value_parser!(u64).range(1..))]
+    pub dump_projection: Option<u64>,
     /// No progress bar, and no summary but the folder of the results
     #[arg(long, short)]
     pub quiet: bool,
@@ -94,9 +99,63 @@ pub struct CheckArguments {
     pub set: Vec<Override>,
 }
 
-fn positive_time(text: &str) -> Result<f64, String> {
+/// What to solve, and how.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The layout of the file is in docs/projection-format.md. Exit code 1: not solved to the tolerance."
+)]
+pub struct ProjectArguments {
+    /// The problem file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The method
+    #[arg(long, short, value_enum, default_value_t = Solver::Apgs)]
+    pub solver: Solver,
+    /// Residual to reach, relative to the file's length scale
+    #[arg(long, short, value_name = "T", default_value_t = 1e-6, value_parser = positive_number)]
+    pub tolerance: f64,
+    /// Limit on sweeps
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub max_sweeps: u64,
+    /// Start from zero instead of the file's start
+    #[arg(long)]
+    pub cold: bool,
+    /// Solve K times and tell the best time
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+    /// Write the multipliers as little-endian f64, in the file's order
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub multipliers: Option<PathBuf>,
+}
+
+/// A method for the projection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Solver {
+    /// Accelerated projected Gauss-Seidel
+    Apgs,
+    /// Accelerated projected gradient
+    Apgd,
+    /// The paper's Uzawa algorithm
+    Uzawa,
+}
+
+impl Solver {
+    /// As the scene and the command line spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Apgs => "apgs",
+            Self::Apgd => "apgd",
+            Self::Uzawa => "uzawa",
+        }
+    }
+}
+
+fn positive_number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(time) if time > 0.0 && time.is_finite() => Ok(time),
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("it must be a positive, finite number".to_owned()),
     }
 }

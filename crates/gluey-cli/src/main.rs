@@ -9,6 +9,7 @@ mod info;
 mod logbook;
 mod overrides;
 mod progress;
+mod project;
 mod run;
 mod signals;
 mod source;
@@ -51,6 +52,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::Check(wishes) => check::check(wishes).map(Answer::from),
         Command::New { file } => starter::write(file).map(Answer::from),
         Command::Info { run, json } => info::info(run, if *json { info::Style::Json } else { info::Style::Text }),
+        Command::Project(wishes) => project::project(wishes),
         Command::Completions { shell } => Ok(completions(*shell).into()),
         Command::Schema => Ok(format!("{}\n", Scene::schema()).into()),
     }

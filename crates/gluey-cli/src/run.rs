@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use gluey::projection::ProblemFile;
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
 use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path};
@@ -32,6 +33,8 @@ pub struct Run {
     pub tally: Tally,
     /// Report of the last step.
     report: StepReport,
+    /// The step whose projection problem is to be written.
+    dump: Option<u64>,
 }
 
 /// How a run ended.
@@ -47,6 +50,7 @@ pub enum Ending {
 pub fn run(wishes: &RunArguments) -> Result<Answer> {
     set_threads(wishes)?;
     let mut run = if wishes.resume { Run::resume(wishes)? } else { Run::start(wishes)? };
+    run.dump = wishes.dump_projection;
     let last = steps_until(wishes.until.unwrap_or(run.scene.until), run.scene.simulation.settings.dt);
     let way = Way { first: run.scene.simulation.state.step, last };
     let mut progress = if wishes.quiet { Progress::hidden() } else { Progress::new(&run.scene.name, way) };
@@ -117,7 +121,7 @@ impl Run {
         logbook.record_host(&host::facts(path))?;
         remove_if_there(&logbook.folder().join(FAILED_PROJECTION))?;
         let tally = Tally::new(&scene.simulation.state.particles, &report);
-        Ok(Self { scene, logbook, tally, report })
+        Ok(Self { scene, logbook, tally, report, dump: None })
     }
 
     /// Takes steps until the last one is done or someone wishes to stop.
@@ -128,7 +132,7 @@ impl Run {
                 self.checkpoint().map_err(|error| keep(error, &self.logbook))?;
                 return Ok(Ending::Stopped(code));
             }
-            self.report = self.scene.simulation.step().map_err(|error| self.give_up(&error))?;
+            self.report = self.step()?;
             self.tally.add(&self.report);
             let simulation = &self.scene.simulation;
             self.logbook.record(simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
@@ -136,6 +140,19 @@ impl Run {
         }
         self.logbook.close(&self.scene.simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
         Ok(Ending::Finished)
+    }
+
+    /// One step, and its projection problem where that is asked for.
+    fn step(&mut self) -> Result<StepReport> {
+        let simulation = &mut self.scene.simulation;
+        let next = simulation.state.step + 1;
+        if self.dump != Some(next) {
+            return simulation.step().map_err(|error| self.give_up(&error));
+        }
+        let (report, file) =
+            simulation.step_with_problem(self.scene.dimension).map_err(|error| self.give_up(&error))?;
+        write_problem(&file, &self.logbook.folder().join(format!("projection-{next}.qpb")))?;
+        Ok(report)
     }
 
     fn checkpoint(&mut self) -> Result<(), TrajectoryError> {
@@ -160,19 +177,19 @@ impl Run {
         if matches!(error, StepError::Pinched { .. } | StepError::Inconsistent { .. } | StepError::NotConverged { .. })
         {
             let path = self.logbook.folder().join(FAILED_PROJECTION);
-            match self.write_problem(&path) {
+            match write_problem(&self.scene.simulation.last_problem(self.scene.dimension), &path) {
                 Ok(()) => message = format!("{message}\n  the projection that failed is in {}", path.display()),
                 Err(trouble) => message = format!("{message}\n  {trouble:#}"),
             }
         }
         anyhow!(message)
     }
+}
 
-    fn write_problem(&self, path: &Path) -> Result<()> {
-        let cannot = || format!("cannot write {}", path.display());
-        let file = File::create(path).with_context(cannot)?;
-        self.scene.simulation.last_problem(self.scene.dimension).write(BufWriter::new(file)).with_context(cannot)
-    }
+fn write_problem(file: &ProblemFile, path: &Path) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let out = File::create(path).with_context(cannot)?;
+    file.write(BufWriter::new(out)).with_context(cannot)
 }
 
 /// What is safe when something cannot be written.

@@ -5,12 +5,17 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus};
 use glam::DVec3;
 use gluey::projection::{
-    AcceleratedGaussSeidel, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row,
+    Status, Uzawa, WALL,
 };
 use proptest::prelude::*;
 
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
-    vec![("apgs", Box::new(AcceleratedGaussSeidel::default())), ("uzawa", Box::new(Uzawa))]
+    vec![
+        ("apgs", Box::new(AcceleratedGaussSeidel::default())),
+        ("apgd", Box::new(AcceleratedGradient::default())),
+        ("uzawa", Box::new(Uzawa)),
+    ]
 }
 
 /// Bodies in a heap, rows between near ones and a floor: gaps ≥ 0, some glued.

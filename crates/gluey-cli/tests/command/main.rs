@@ -4,6 +4,7 @@
 
 mod errors;
 mod looks;
+mod project;
 mod runs;
 mod signals;
 

@@ -10,6 +10,7 @@
 //! Its optimality conditions are 0 ≤ D + h G V ⟂ Λ − lower ≥ 0: dry contact has lower = 0, glue has lower = γ/R < 0, and
 //! lower = −∞ makes a row an equality. V is unique; the impulses Λ need not be.
 
+mod apgd;
 mod apgs;
 mod feasibility;
 mod file;
@@ -17,6 +18,7 @@ mod uzawa;
 
 use glam::DVec3;
 
+pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
 pub use uzawa::Uzawa;

@@ -19,7 +19,7 @@ use crate::environment::{
 use crate::expression::{Expression, ExpressionError};
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
 use crate::neighbours;
-use crate::projection::{AcceleratedGaussSeidel, Projection, Uzawa};
+use crate::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
 use crate::simulation::{Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
@@ -62,6 +62,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
     simulation.solver = match file.solver.method {
         MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::default()) as Box<dyn Projection>,
+        MethodFile::Apgd => Box::new(AcceleratedGradient::default()),
         MethodFile::Uzawa => Box::new(Uzawa),
     };
     simulation.settings = settings;

@@ -477,6 +477,8 @@ pub enum MethodFile {
     /// Accelerated projected Gauss–Seidel.
     #[default]
     Apgs,
+    /// Accelerated projected gradient.
+    Apgd,
     /// The paper's Uzawa algorithm.
     Uzawa,
 }

@@ -217,6 +217,15 @@ impl Simulation {
         self.state.contacts.iter().filter_map(geometry).collect()
     }
 
+    /// Takes a step and gives the projection problem it solved (the last, where there were several), as a file that
+    /// another solver can be tried on; it starts from the impulses of the contacts before the step.
+    pub fn step_with_problem(&mut self, dimension: usize) -> Result<(StepReport, ProblemFile), StepError> {
+        let (position, contacts) = (self.state.particles.position.clone(), self.state.contacts.clone());
+        let report = self.step()?;
+        let warm = self.workspace.impulses_of(&contacts);
+        Ok((report, ProblemFile { warm, position, ..self.last_problem(dimension) }))
+    }
+
     /// The projection problem last solved or given up, for a file that another solver can be tried on; it starts from the
     /// impulses of the state's contacts.
     #[must_use]

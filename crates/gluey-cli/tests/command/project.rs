@@ -1,0 +1,75 @@
+//! `gluey project` on problems that `gluey run` writes.
+
+use std::fs;
+
+use crate::Place;
+
+/// A problem in the middle of the short scene.
+fn with_problem() -> Place {
+    let place = Place::new();
+    place.short("run", &["--dump-projection=40"]).succeeds();
+    assert!(place.path("run/projection-40.qpb").exists());
+    place
+}
+
+#[test]
+fn every_solver_finds_the_same_velocities_in_a_dumped_problem() {
+    let place = with_problem();
+    for solver in ["apgs", "apgd", "uzawa"] {
+        let out = format!("{solver}.bin");
+        let told = place
+            .gluey(&[
+                "project",
+                "run/projection-40.qpb",
+                "--solver",
+                solver,
+                "--tolerance=1e-9",
+                "--json",
+                "--multipliers",
+                &out,
+            ])
+            .succeeds();
+        let facts: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(facts["solver"], solver);
+        assert_eq!(facts["bodies"], 60);
+        assert_eq!(facts["converged"], true);
+        assert!(facts["residual"].as_f64().unwrap() <= 1.1e-9, "{told}");
+        for key in ["setup_seconds", "solve_seconds", "sweeps", "violation"] {
+            assert!(facts[key].is_number(), "{key} in {told}");
+        }
+        let contacts = facts["contacts"].as_u64().unwrap();
+        assert!(contacts > 0);
+        assert_eq!(fs::metadata(place.path(&out)).unwrap().len(), 8 * contacts);
+    }
+}
+
+#[test]
+fn dumping_a_problem_changes_nothing_else() {
+    let place = with_problem();
+    place.short("plain", &[]).succeeds();
+    fs::remove_file(place.path("run/projection-40.qpb")).unwrap();
+    place.assert_same("run", "plain");
+}
+
+#[test]
+fn the_text_tells_the_residual_and_a_limit_is_a_failure() {
+    let place = with_problem();
+    let told = place.gluey(&["project", "run/projection-40.qpb", "--cold", "--repeat=3"]).succeeds();
+    for part in ["60 bodies", "apgs, from zero", "converged", "recomputed from the multipliers", "the best of 3"] {
+        assert!(told.contains(part), "`{part}` is not in\n{told}");
+    }
+    let answer = place.gluey(&["project", "run/projection-40.qpb", "--cold", "--tolerance=1e-12", "--max-sweeps=1"]);
+    assert_eq!(answer.code, 1);
+    assert!(answer.out.contains("met the limit on sweeps"), "{}", answer.out);
+}
+
+#[test]
+fn files_that_are_no_problems_are_refused() {
+    let place = with_problem();
+    place.gluey(&["project", "nowhere.qpb"]).fails(1, &["cannot open nowhere.qpb"]);
+    place.gluey(&["project", "run/manifest.toml"]).fails(1, &["run/manifest.toml", "QPBENCH1"]);
+    let whole = fs::read(place.path("run/projection-40.qpb")).unwrap();
+    fs::write(place.path("cut.qpb"), &whole[..whole.len() / 2]).unwrap();
+    place.gluey(&["project", "cut.qpb"]).fails(1, &["cut.qpb", "ends too early"]);
+    place.gluey(&["project", "run/projection-40.qpb", "--tolerance=0"]).fails(2, &["positive"]);
+}
