@@ -7,6 +7,7 @@ mod check;
 mod host;
 mod info;
 mod logbook;
+mod memory;
 mod overrides;
 mod progress;
 mod project;
@@ -40,6 +41,7 @@ impl From<String> for Answer {
 }
 
 fn main() -> ExitCode {
+    memory::return_large_buffers();
     match obey(&Arguments::parse().command).and_then(|answer| say(&answer)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => complain(&error),
