@@ -1,8 +1,8 @@
 //! Steps 2 and 3: the velocity is projected on what the pairs that could meet admit, and the impulses become glue.
 //!
-//! The list of pairs is built for a guess of how far each particle moves and *checked* on the result: where a particle
-//! moves further than its guess, the guess is widened and the projection repeated. So no pair outside the list could
-//! have met, and there is no cut-off to tune.
+//! The list of pairs is built for a guess of how far contacts divert each particle and *checked* on the result: where one
+//! is diverted further, the guess is widened and the projection repeated. So no pair outside the list could have met,
+//! and there is no cut-off to tune.
 
 use glam::DVec3;
 
@@ -105,10 +105,9 @@ impl Workspace {
                 curved += 1;
             } else {
                 self.report.unconverged += u32::from(!overlaps.is_empty());
-                let impulses = std::mem::take(&mut self.impulses);
-                let slip = self.refuse_slip(now, |problem, c| impulses[c] > problem.rows[c].lower, Some(&velocity));
-                self.impulses = impulses;
-                self.report.slip = self.report.slip.max(slip?);
+                let pushes = |problem: &Problem, c: usize| self.impulses[c] > problem.rows[c].lower;
+                let slip = self.refuse_slip(now, pushes, Some(&velocity))?;
+                self.report.slip = self.report.slip.max(slip);
                 return Ok(velocity);
             }
         }
