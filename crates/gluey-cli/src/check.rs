@@ -22,7 +22,7 @@ const LARGE: f64 = 0.2;
 pub fn check(wishes: &CheckArguments) -> Result<String> {
     let source = Source::read(&wishes.scene)?.with(&wishes.set)?;
     let scene = source.scene()?;
-    let mut text = format!("{}: this scene is fine\n", source.path.display());
+    let mut text = format!("{}: this scene is fine\n", source.path().display());
     for (name, line) in lines(&scene) {
         let _ = writeln!(text, "  {name:<12} {line}"); // writing to a string cannot fail
     }
@@ -43,7 +43,7 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
     }
     lines.push(("law", law_in_words(&scene.simulation.adhesion.between_particles)));
     lines.push(("scheme", scheme(scene).to_owned()));
-    lines.extend(environment(&scene.text).into_iter().map(|line| ("environment", line)));
+    lines.extend(environment(scene).into_iter().map(|line| ("environment", line)));
     lines.push(("time", time(scene)));
     lines.push(("output", output(scene)));
     // A name for the first of several lines is enough.
@@ -137,18 +137,18 @@ fn scheme(scene: &Scene) -> &'static str {
     }
 }
 
-/// The environment and the forces as they are written.
-fn environment(text: &str) -> Vec<String> {
-    let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
+/// The environment as it is written, and the forces by name.
+fn environment(scene: &Scene) -> Vec<String> {
     let mut lines = Vec::new();
+    let document = scene.text.parse::<DocumentMut>().unwrap_or_default();
     if let Some(table) = document.get("environment").and_then(Item::as_table_like) {
         for (key, item) in table.iter() {
             lines.push(format!("{key} = {}", as_written(item)));
         }
     }
-    let forces = document.get("force").and_then(Item::as_array_of_tables).map_or(0, toml_edit::ArrayOfTables::len);
-    if forces > 0 {
-        lines.push(count(forces as u64, "further force"));
+    if !scene.forces.is_empty() {
+        let names: Vec<String> = scene.forces.iter().map(|name| format!("`{name}`")).collect();
+        lines.push(format!("{}: {}", count(names.len() as u64, "further force"), listed(&names)));
     }
     if lines.is_empty() { vec!["no forces".to_owned()] } else { lines }
 }
@@ -167,11 +167,13 @@ fn output(scene: &Scene) -> String {
         .collect();
     let frames = scene.steps() / output.frame_every + 1 + u64::from(!scene.steps().is_multiple_of(output.frame_every));
     let every = |steps: u64| if steps == 1 { "every step".to_owned() } else { format!("every {steps} steps") };
+    let frames = if formats.is_empty() {
+        "no frames".to_owned()
+    } else {
+        format!("{} ({}) as {}", count(frames, "frame"), every(output.frame_every), listed(&formats))
+    };
     format!(
-        "{} ({}) as {}; a row of the series {}; a checkpoint {}",
-        count(frames, "frame"),
-        every(output.frame_every),
-        listed(&formats),
+        "{frames}; a row of the series {}; a checkpoint {}",
         every(output.series_every),
         every(output.checkpoint_every)
     )

@@ -10,12 +10,11 @@ const SCENE: &str = "scene";
 /// The file in a run folder.
 const FILE: &str = "host.toml";
 
-/// What is worth knowing when results or wall times are compared.
-pub fn facts(scene: &Path) -> Vec<(&'static str, String)> {
+/// What is worth knowing when results or wall times are compared, and the file of the scene, if it has one.
+pub fn facts(scene: Option<&Path>) -> Vec<(&'static str, String)> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let scene = std::path::absolute(scene).unwrap_or_else(|_| scene.to_owned());
-    vec![
+    let mut facts = vec![
         ("gluey", env!("CARGO_PKG_VERSION").to_owned()),
         ("machine", machine()),
         ("processor", processor()),
@@ -23,8 +22,12 @@ pub fn facts(scene: &Path) -> Vec<(&'static str, String)> {
         ("cores", cores.to_string()),
         ("threads", rayon::current_num_threads().to_string()),
         ("started_unix_seconds", started.to_string()),
-        (SCENE, scene.display().to_string()),
-    ]
+    ];
+    if let Some(scene) = scene {
+        let scene = std::path::absolute(scene).unwrap_or_else(|_| scene.to_owned());
+        facts.push((SCENE, scene.display().to_string()));
+    }
+    facts
 }
 
 /// Where the scene of a run was when it was last started; files that the scene refers to are relative to it.

@@ -58,9 +58,9 @@ impl Logbook {
         self.recorder.folder()
     }
 
-    /// Frames so far.
+    /// Frames written so far.
     pub fn frames(&self) -> usize {
-        self.recorder.frames().len()
+        if self.output.vtk || self.output.xyz { self.recorder.frames().len() } else { 0 }
     }
 
     /// Wall time since this process started or resumed the run.

@@ -91,7 +91,7 @@ impl Run {
             ),
             other => other.into(),
         })?;
-        Self::open(scene, logbook, (&source.path, before_the_first_step()))
+        Self::open(scene, logbook, (source.file.as_deref(), before_the_first_step()))
     }
 
     /// An earlier run, from where it stopped.
@@ -114,11 +114,11 @@ impl Run {
         refuse_other_particles(&scene, &checkpoint)?;
         let logbook = Logbook::resume(&folder, &scene, &checkpoint)?;
         scene.simulation.state = checkpoint.state;
-        Self::open(scene, logbook, (&source.path, checkpoint.report))
+        Self::open(scene, logbook, (source.file.as_deref(), checkpoint.report))
     }
 
-    fn open(scene: Scene, logbook: Logbook, (path, report): (&Path, StepReport)) -> Result<Self> {
-        logbook.record_host(&host::facts(path))?;
+    fn open(scene: Scene, logbook: Logbook, (file, report): (Option<&Path>, StepReport)) -> Result<Self> {
+        logbook.record_host(&host::facts(file))?;
         remove_if_there(&logbook.folder().join(FAILED_PROJECTION))?;
         let tally = Tally::new(&scene.simulation.state.particles, &report);
         Ok(Self { scene, logbook, tally, report, dump: None })
@@ -215,11 +215,10 @@ fn set_threads(wishes: &RunArguments) -> Result<()> {
 /// The scene of the checkpoint; a scene that the user names, and changes to it, must agree with it.
 fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpoint)) -> Result<Source> {
     let (folder, checkpoint) = of;
-    let named = given.as_ref().map(|source| source.path.display().to_string());
-    let path = || host::scene_path(folder).unwrap_or_else(|| "scene.toml".into());
+    let named = given.as_ref().map(|source| source.path().display().to_string());
     let source = match given {
         Some(source) => source,
-        None => Source { text: checkpoint.scene_text.clone(), path: path() }.with(&wishes.set)?,
+        None => Source { text: checkpoint.scene_text.clone(), file: host::scene_path(folder) }.with(&wishes.set)?,
     };
     if source.text == checkpoint.scene_text {
         return Ok(source);

@@ -11,17 +11,20 @@ const LOTTO: &str = include_str!("../../../scenes/lotto-small.toml");
 /// Name and run folder of the built-in scene.
 pub const LOTTO_NAME: &str = "lotto-small";
 
-/// The text of a scene, and the path that messages call it by and that its files are relative to.
+/// What messages call the built-in scene.
+const LOTTO_FILE: &str = "lotto-small.toml";
+
+/// The text of a scene, and the file it is from; the built-in scene has none.
 #[derive(Debug)]
 pub struct Source {
     pub text: String,
-    pub path: PathBuf,
+    pub file: Option<PathBuf>,
 }
 
 impl Source {
     /// The scene for who has none yet.
     pub fn built_in() -> Self {
-        Self { text: LOTTO.to_owned(), path: format!("{LOTTO_NAME}.toml").into() }
+        Self { text: LOTTO.to_owned(), file: None }
     }
 
     /// The scene file asked for, or the built-in scene.
@@ -42,7 +45,7 @@ impl Source {
             SceneError::new(path, "", vec![problem])
         };
         let text = std::fs::read_to_string(path).map_err(told)?;
-        Ok(Self { text, path: path.to_owned() })
+        Ok(Self { text, file: Some(path.to_owned()) })
     }
 
     /// The same with some values changed.
@@ -50,8 +53,13 @@ impl Source {
         Ok(Self { text: overrides::apply(&self.text, changes)?, ..self })
     }
 
+    /// What messages call the scene, and what its files are relative to.
+    pub fn path(&self) -> &Path {
+        self.file.as_deref().unwrap_or(Path::new(LOTTO_FILE))
+    }
+
     /// Reads and checks the scene.
     pub fn scene(&self) -> Result<Scene, SceneError> {
-        Scene::parse(&self.text, &self.path)
+        Scene::parse(&self.text, self.path())
     }
 }

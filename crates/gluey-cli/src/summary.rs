@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::progress::Way;
 use crate::run::{Ending, Run};
-use crate::words::{count, duration, number, size};
+use crate::words::{duration, number, size};
 
 /// The text that sums a run up.
 pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
@@ -28,7 +28,7 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         ("worst overlap", format!("{} of the smallest radius", size(tally.worst_overlap))),
         ("worst residual", format!("{} of the smallest radius", size(tally.worst_residual))),
         ("steps split", tally.split.to_string()),
-        ("unconverged", count(tally.unconverged, "projection")),
+        ("unconverged", tally.unconverged.to_string()),
         ("frames", run.logbook.frames().to_string()),
     ];
     let mut text = format!("{}: {how}\n", run.scene.name);

@@ -18,7 +18,7 @@ pub struct Tally {
     pub worst_residual: f64,
     /// Steps that were taken in parts.
     pub split: u64,
-    /// Projections that stopped short of the tolerance and were accepted.
+    /// What was accepted rather than solved.
     pub unconverged: u64,
     /// Contacts after the last step.
     pub contacts: usize,

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use gluey::scene::{Scene, SceneError};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
 fn scenes() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
@@ -116,7 +118,6 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         &with("[[obstacle]]\nshape.sphere = { centre = [0, 0.45], radius = 0.2, side = \"outside\" }"),
         &["overlaps", "particle 0"],
     );
-    refused(&with("[[obstacle]]\nshape.mesh = { path = \"nowhere.stl\" }"), &["nowhere.stl"]);
     refused(
         &with("[[obstacle]]\nassembly = \"mixer\"\nshape.half-space = { point = [0, 0], normal = [0, 1] }"),
         &["no assembly `mixer`"],
@@ -131,7 +132,13 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         &with(
             "[[particles]]\nmass = 1\nsource.fill = { count = 1000, radius = 0.1, region.box = { lower = [1, 1], upper = [2, 2] } }",
         ),
-        &["found room for", "of 1000 particles"],
+        &["1000 particles would take 3141.593 %"],
+    );
+    refused(
+        &with(
+            "[[particles]]\nmass = 1\nsource.fill = { count = 25, radius = 0.1, region.box = { lower = [1, 1], upper = [2, 2] } }",
+        ),
+        &["found room for", "of 25 particles"],
     );
     refused(&GOOD.replace("[time]", "[time"), &["bad.toml:3:"]);
     refused("dimension = 2\n[time]\ndt = 1\nuntil = 1", &["no particles"]);
@@ -170,6 +177,11 @@ source.csv = { path = "start.csv" }
         ("x,y,r\n0,0,1\n", "column `z` is missing"),
         ("x,y,z,r,mas\n0,0,0,1,1\n", "unknown column `mas`"),
         ("x,y,z,r,group\n0,0,0,1,gravel\n", "no group `gravel`"),
+        ("x,y,z,r,vx,vy,vz\n0,0,0,1,1,2,3\n0,9,0,1,1,,3\n", "line 3: vy is empty"),
+        ("x,y,z,r,vx\n0,0,0,1,1\n", "line 2: vy is empty"),
+        ("x,y,z,r,r\n0,0,0,1,1\n", "a second column `r`"),
+        ("x,y,z,r\n0,0,0,1\n0,0,0\n", "line 3: 3 values, where the header has 4"),
+        ("", "column `x` is missing"),
     ] {
         let message = load(csv).err().unwrap().to_string();
         assert!(message.contains(word), "`{word}` is not in: {message}");
@@ -187,4 +199,166 @@ fn the_same_seed_gives_the_same_particles_and_another_gives_others() {
     };
     assert_eq!(fill(1), fill(1));
     assert_ne!(fill(1).position, fill(2).position);
+}
+
+#[test]
+fn a_csv_file_may_have_a_byte_order_mark_quotes_and_carriage_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("start.csv"), "\u{feff}x,y,r,vx,vy\r\n\"0\", 1,0.5,,\r\n3,1,0.5,1,2\r\n")
+        .unwrap();
+    let text = GOOD.replace("source.list = [{ position = [0, 0.5], radius = 0.1 }]", "source.csv.path = 'start.csv'");
+    let scene = Scene::parse(&text, &folder.path().join("scene.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let particles = scene.simulation.state.particles;
+    assert_eq!(particles.position[0].to_array(), [0.0, 1.0, 0.0]);
+    assert_eq!(particles.velocity[1].to_array(), [1.0, 2.0, 0.0]);
+    std::fs::write(folder.path().join("start.csv"), "x,y,r,vx,vy,vz\n0,0,1,1,1,1\n").unwrap();
+    let told = Scene::parse(&text, &folder.path().join("scene.toml")).err().unwrap().to_string();
+    assert!(told.contains("line 2: vz is 1, but a 2D scene has vz = 0"), "{told}");
+}
+
+#[test]
+fn a_law_may_be_named_alone_and_then_has_its_defaults() {
+    let law = |text: &str| {
+        let text = format!("{GOOD}[contact]\n{text}");
+        let scene = Scene::parse(&text, Path::new("law.toml")).unwrap_or_else(|error| panic!("{error}"));
+        scene.simulation.adhesion.between_particles
+    };
+    assert_eq!(law("law = 'gluey'"), law("law.gluey = {}"));
+    assert_eq!(law("law = 'aggregating'"), law("law.aggregating = {}"));
+    assert_eq!(law("law = 'inelastic'"), law("law = 'inelastic' # again"));
+    refused(
+        &format!("{GOOD}[contact]\nlaw = 'glue'"),
+        &["bad.toml:10:7: unknown choice `glue`", "did you mean `gluey`?"],
+    );
+    refused(&format!("{GOOD}[contact]\nlaw.glue = {{}}"), &["bad.toml:10:5: unknown choice `glue`"]);
+    refused(&format!("{GOOD}[contact]\nlaw = 3"), &["bad.toml:10:7: a law: inelastic, gluey or aggregating"]);
+    refused(&format!("{GOOD}[contact]\nlaw = {{ gluey = {{}}, aggregating = {{}} }}"), &["only one choice"]);
+    refused(&format!("{GOOD}[contact]\nlaw = {{}}"), &["bad.toml:10:7: a choice is expected here"]);
+    let gravity = "{ expression = ['0', 't'], linear = { times = [0], values = [[0, 0]] } }";
+    refused(&format!("{GOOD}[environment]\ngravity = {gravity}"), &["bad.toml:10:11: only one choice"]);
+}
+
+#[test]
+fn a_choice_that_is_named_alone_is_told_what_it_needs() {
+    let with = |extra: &str| format!("{GOOD}{extra}");
+    refused(
+        &with("[[obstacle]]\nshape = \"box\""),
+        &["bad.toml:10:9: `box` needs its values: write shape.box = { … }"],
+    );
+    refused(
+        &with("[[assembly]]\nname = 'a'\nmotion = 'rotation'"),
+        &["bad.toml:11:10: `rotation` needs its values: write motion.rotation = { … }"],
+    );
+    refused(&with("[environment]\ndrag = 'stokes'"), &["`stokes` needs its values: write drag.stokes = { … }"]);
+    refused(&with("[environment]\ndrag = 'coefficient'"), &["write drag.coefficient = …"]);
+    refused(&with("[[particles]]\nsource = 'fill'"), &["`fill` needs its values: write source.fill = { … }"]);
+    refused(&with("[[particles]]\nsource = 'list'"), &["write source.list = [ … ]"]);
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    refused(
+        &GOOD.replace("mass = 1", "mass = 1\ndensity = 2"),
+        &["bad.toml:8:11: ", "both `mass` and `density`", "keep one"],
+    );
+    refused(&GOOD.replace("until", "max_substeps = 0\nuntil"), &["bad.toml:5:16: a positive whole number"]);
+    refused(&format!("{GOOD}[solver]\nmax_sweeps = -1"), &["bad.toml:10:14: a positive whole number"]);
+    let named = |name: &str| {
+        format!("{GOOD}[[obstacle]]\nname = {name}\nshape.half-space = {{ point = [0, 0], normal = [0, 1] }}\n")
+    };
+    refused(&named("\"a\\nb\""), &["bad.toml:10:8: a name is one line"]);
+    refused(&named("''"), &["bad.toml:10:8: this name is empty"]);
+    let unnamed = "[[obstacle]]\nshape.half-space = { point = [0, 0], normal = [0, 1] }";
+    refused(&format!("{}{unnamed}", named("'obstacle1'")), &["a second obstacle `obstacle1`"]);
+    let assembly = "[[assembly]]\nname = 'drum'\nmotion.translation.velocity = [1, 0]\n";
+    refused(&format!("{GOOD}{assembly}{assembly}"), &["bad.toml:13:8: a second assembly `drum`"]);
+}
+
+/// The first problem must stand at this part of the text, and its message hold the words.
+fn refused_at(text: &str, part: &str, words: &str) {
+    let error = problems(text);
+    let problem = &error.problems[0];
+    assert_eq!(problem.span.clone().and_then(|span| text.get(span)), Some(part), "{error}");
+    assert!(problem.message.contains(words), "`{words}` is not in:\n{error}");
+}
+
+#[test]
+fn shapes_and_motions_point_at_the_key_that_is_wrong() {
+    let flat = |shape: &str| format!("{GOOD}[[obstacle]]\nshape.{shape}");
+    let round = |shape: &str| flat(shape).replace("dimension = 2", "").replace("[0, 0.5]", "[0, 0, 0.5]");
+    let moving = |motion: &str| flat(&format!("half-space = {{ point = [0, 0], normal = [0, 1] }}\nmotion.{motion}"));
+    let pipe = flat("cylinder = { centre = [5, 5], radius = 1, side = 'outside', length = 2 }");
+    refused_at(&pipe, "2", "length = 2.0: should be infinite");
+    let wheel = |hub: &str, blades: &str| {
+        flat(&format!("wheel = {{ centre = [5, 5], radius = 7, hub_radius = {hub}, blades = {blades} }}"))
+    };
+    refused_at(&wheel("1", "0"), "0", "blades = 0: should be from 1 to 1000");
+    refused_at(&wheel("1", "4000000000"), "4000000000", "blades");
+    refused_at(&wheel("8", "3"), "7", "radius = 7.0: should be larger than hub_radius");
+    let solid = |extra: &str| flat(&format!("box = {{ lower = [5, 5], upper = [6, 6], side = 'outside', {extra} }}"));
+    refused_at(&solid("open = ['upper-y']"), "['upper-y']", "a solid box has no open sides");
+    refused_at(&solid("angle = 1, axis = [1, 0, 0]"), "[1, 0, 0]", "in a 2D scene a box turns about z");
+    refused_at(&solid("angle = 1, axis = [0, 0, 0]"), "[0, 0, 0]", "an axis needs a direction");
+    refused_at(&flat("segment = { from = [5, 5], to = [5.0, 5] }"), "[5.0, 5]", "both ends");
+    refused_at(&flat("mesh = { path = 'nowhere.stl' }"), "mesh", "a mesh is an obstacle of 3D scenes");
+    refused_at(&round("mesh = { path = 'nowhere.stl' }"), "'nowhere.stl'", "nowhere.stl: there is no such file");
+    refused_at(&round("mesh = { path = '.' }"), "'.'", "cannot open .: this is a folder");
+    let plate = round("plate = { corner = [0, 0, 9], edges = [[1, 0, 0], [2, 0, 0]] }");
+    refused_at(&plate, "[2, 0, 0]", "edges[1] = [2.0, 0.0, 0.0]: should be not parallel");
+    let funnel = round("funnel = { top = [0, 0, 9], bottom = [0, 0, 9.0], top_radius = 1, bottom_radius = 1 }");
+    refused_at(&funnel, "[0, 0, 9]", "top = [0.0, 0.0, 9.0]: should be different from bottom");
+    refused_at(&flat("half-space = { point = [0, 0], normal = [1e200, 0] }"), "[1e200, 0]", "neither 0 nor infinite");
+    refused_at(&moving("rotation = { centre = [0, 0], rate = 1, until = -1 }"), "-1", "until = -1.0");
+    refused_at(&moving("table = { times = [1, 0] }"), "[1, 0]", "times = [1.0, 0.0]");
+    refused_at(&moving("table = { times = [1, 2], angles = [0] }"), "[0]", "as many entries as times");
+}
+
+#[test]
+fn a_slip_of_the_keyboard_does_not_fill_the_memory() {
+    let with = |source: &str| format!("{GOOD}[[particles]]\nmass = 1\nsource.{source}");
+    refused(
+        &with("lattice = { lower = [0, 0], upper = [1e9, 1e9], spacing = 1, radius = 0.5 }"),
+        &["1.000e18 sites", "at most 50000000"],
+    );
+    refused(
+        &with("lattice = { lower = [0, 0], upper = [1e308, 1e308], spacing = 1e-300, radius = 1e-301 }"),
+        &["sites"],
+    );
+    refused(&with("lattice = { lower = [-1e308, 0], upper = [1e308, 1], spacing = 1, radius = 0.5 }"), &["inf sites"]);
+    let fill = |count: &str| {
+        with(&format!("fill = {{ count = {count}, radius = 0.1, region.box = {{ lower = [1, 1], upper = [2, 2] }} }}"))
+    };
+    refused(&fill("1000000000000"), &["1000000000000 particles", "at most 50000000"]);
+    refused(&fill("1000000"), &["would take 3141592.654 % of the region"]);
+    refused(&fill("-1"), &["a whole number that is not negative is expected here, not the integer `-1`"]);
+}
+
+/// Bytes that make a difference to a parser.
+const SPICE: &[u8] = b"0123456789.eE+-_[]{}=,\"'#\n\t \\xaz\xff\xc3";
+
+#[test]
+fn no_mutation_of_a_scene_makes_the_reader_panic_or_hang() {
+    let mut random = Pcg64Mcg::seed_from_u64(7);
+    for path in scenes() {
+        let good = std::fs::read(&path).unwrap();
+        for _ in 0..300 {
+            let mut text = good.clone();
+            for _ in 0..random.random_range(1..4) {
+                let at = random.random_range(0..text.len());
+                let byte = SPICE[random.random_range(0..SPICE.len())];
+                match random.random_range(0..4) {
+                    0 => text[at] = byte,
+                    1 => text.insert(at, byte),
+                    2 => drop(text.remove(at)),
+                    _ => {
+                        let end = (at + random.random_range(0..40)).min(text.len());
+                        drop(text.drain(at..end));
+                    }
+                }
+            }
+            if let Err(error) = Scene::parse(&String::from_utf8_lossy(&text), &path) {
+                assert!(!error.problems.is_empty() && !error.to_string().is_empty());
+            }
+        }
+    }
 }

@@ -78,3 +78,49 @@ fn help_and_version_are_there() {
     assert!(place.gluey(&["run", "--help"]).succeeds().contains("--resume"));
     assert!(place.gluey(&["--version"]).succeeds().starts_with("gluey "));
 }
+
+#[test]
+fn check_names_the_forces_however_they_are_written() {
+    let place = Place::new();
+    place.gluey(&["new"]).succeeds();
+    let scene = fs::read_to_string(place.path("scene.toml")).unwrap();
+    let wind = "force = [{ name = 'wind', acceleration = [1, 0] }, { force = [0, 1] }]\n";
+    place.write("windy.toml", &format!("{wind}{scene}"));
+    let told = place.gluey(&["check", "windy.toml"]).succeeds();
+    assert!(told.contains("2 further forces: `wind` and `force 1`"), "{told}");
+}
+
+#[test]
+fn a_run_without_formats_has_no_frames() {
+    let place = Place::new();
+    let none = "--set=output.formats=[]";
+    let told = place.short("run", &["--until=0.1", none]).succeeds();
+    assert!(told.contains("  frames          0\n"), "{told}");
+    assert!(place.gluey(&["info", "run"]).succeeds().contains("  frames          0\n"));
+    place.gluey(&["new"]).succeeds();
+    assert!(place.gluey(&["check", "scene.toml", none]).succeeds().contains("no frames;"));
+}
+
+#[test]
+fn only_a_scene_that_has_a_file_is_named_among_the_facts_of_the_host() {
+    let place = Place::new();
+    place.short("built-in", &["--until=0.05"]).succeeds();
+    place.gluey(&["run", "--resume", "--out=built-in"]).succeeds();
+    assert!(!fs::read_to_string(place.path("built-in/host.toml")).unwrap().contains("scene ="));
+    place.gluey(&["new"]).succeeds();
+    place.gluey(&["run", "scene.toml", "--out=own", "--until=0.05"]).succeeds();
+    assert!(fs::read_to_string(place.path("own/host.toml")).unwrap().contains("scene.toml"));
+}
+
+#[test]
+fn odd_names_of_obstacles_do_not_break_the_series() {
+    let place = Place::new();
+    place.gluey(&["new"]).succeeds();
+    let scene = fs::read_to_string(place.path("scene.toml")).unwrap();
+    assert!(scene.contains("name = \"plate\""));
+    place.write("odd.toml", &scene.replace("name = \"plate\"", "name = 'a, \"b\"; ü'"));
+    place.gluey(&["run", "odd.toml", "--out=run", "--until=0.05"]).succeeds();
+    let json: serde_json::Value = serde_json::from_str(&place.gluey(&["info", "run", "--json"]).succeeds()).unwrap();
+    assert!(json["last_row"]["a, \"b\"; ü_fx"].is_number(), "{json}");
+    assert_eq!(json["unconverged"], 0);
+}

@@ -47,7 +47,9 @@ pub(super) fn vector(field: &'static str, value: DVec3, dimension: usize) -> Res
 /// A direction: finite and not zero; in 2D one of the plane z = 0.
 pub(super) fn direction(field: &'static str, value: DVec3, dimension: usize) -> Result<(), FieldError> {
     vector(field, value, dimension)?;
-    require(value.length() > 0.0, field, value.to_array(), "a vector that is not zero")
+    // The length squares the components: it vanishes or overflows long before they do.
+    let usable = value.length() > 0.0 && value.length().is_finite();
+    require(usable, field, value.to_array(), "a vector whose length is neither 0 nor infinite")
 }
 
 /// The axis of a turn or of a solid of revolution: not zero; in 2D along z.

@@ -213,8 +213,6 @@ fn check_period(from: f64, until: f64) -> Result<(), MotionError> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use proptest::prelude::*;
 
     use super::*;

@@ -80,9 +80,14 @@ impl Plate {
         check::direction("edges[0]", self.edges[0], dimension)?;
         check::vector("edges[1]", self.edges[1], dimension)?;
         if self.edges[1] != DVec3::ZERO {
-            require(dimension != 2, "edges[1]", self.edges[1], "zero in a 2D run, where a plate is a segment")?;
+            require(
+                dimension != 2,
+                "edges[1]",
+                self.edges[1].to_array(),
+                "zero in a 2D run, where a plate is a segment",
+            )?;
             let sine = unit(self.edges[0]).cross(unit(self.edges[1])).length();
-            require(sine > 1e-6, "edges[1]", self.edges[1], "not parallel to edges[0]")?;
+            require(sine > 1e-6, "edges[1]", self.edges[1].to_array(), "not parallel to edges[0]")?;
         }
         check::not_negative("thickness", self.thickness)
     }
@@ -101,6 +106,9 @@ pub(super) fn closest_on_segment(a: DVec3, b: DVec3, point: DVec3) -> DVec3 {
         a
     }
 }
+
+/// Blades of a wheel: each is a feature that every particle near the wheel is tested against.
+const MOST_BLADES: u32 = 1000;
 
 /// A hub with straight blades: a mixer, a water wheel, a stirrer. Feature 0 is the hub, 1..=blades the blades.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,7 +156,7 @@ impl Wheel {
         check::positive("hub_radius", self.hub_radius)?;
         check::finite("outer_radius", self.outer_radius)?;
         require(self.outer_radius > self.hub_radius, "outer_radius", self.outer_radius, "larger than hub_radius")?;
-        require(self.blades >= 1, "blades", self.blades, "at least 1")?;
+        require((1..=MOST_BLADES).contains(&self.blades), "blades", self.blades, "from 1 to 1000")?;
         check::not_negative("thickness", self.thickness)?;
         check::finite("phase", self.phase)?;
         check_length("width", self.width, dimension)
@@ -158,7 +166,7 @@ impl Wheel {
 /// A length along an axis: positive, perhaps infinite; in 2D it must be infinite, for the caps would leave the plane.
 pub(super) fn check_length(field: &'static str, value: f64, dimension: usize) -> Result<(), FieldError> {
     require(value > 0.0, field, value, "> 0, or infinite")?;
-    require(dimension != 2 || value == f64::INFINITY, field, value, "infinite in a 2D run")
+    require(dimension != 2 || value == f64::INFINITY, field, value, "infinite in a 2D run (leave it out of a scene)")
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ impl Funnel {
     pub(super) fn check(&self, dimension: usize) -> Result<(), FieldError> {
         check::vector("top", self.top, dimension)?;
         check::vector("bottom", self.bottom, dimension)?;
-        require(self.top != self.bottom, "top", self.top, "different from bottom")?;
+        require(self.top != self.bottom, "top", self.top.to_array(), "different from bottom")?;
         check::not_negative("top_radius", self.top_radius)?;
         check::not_negative("bottom_radius", self.bottom_radius)?;
         require(

@@ -366,16 +366,16 @@ impl Shape {
             }
             Self::Box { centre, half, orientation, side, open } => {
                 check::vector("centre", *centre, dimension)?;
-                require(half.min_element() > 0.0, "half", half, "three numbers > 0, or infinite")?;
+                require(half.min_element() > 0.0, "half", half.to_array(), "three numbers > 0, or infinite")?;
                 require(
                     dimension != 2 || half.z == f64::INFINITY,
                     "half",
-                    half,
+                    half.to_array(),
                     "infinite along z in a 2D run: a rectangle",
                 )?;
-                require(orientation.is_normalized(), "orientation", orientation, "a unit quaternion")?;
+                require(orientation.is_normalized(), "orientation", orientation.to_array(), "a unit quaternion")?;
                 let planar = orientation.x == 0.0 && orientation.y == 0.0;
-                require(dimension != 2 || planar, "orientation", orientation, "a turn about z in a 2D run")?;
+                require(dimension != 2 || planar, "orientation", orientation.to_array(), "a turn about z in a 2D run")?;
                 require(*side == Side::Inside || open.is_empty(), "open", open, "empty for a solid box")
             }
             Self::Sphere { centre, radius, .. } => {

@@ -1,5 +1,4 @@
 //! One suite run on every shape, side and feature.
-#![allow(clippy::unwrap_used)]
 
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;

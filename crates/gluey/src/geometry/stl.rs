@@ -1,4 +1,4 @@
-//! Reading triangulated surfaces from STL files, ASCII or binary.
+//! Triangulated surfaces from the bytes of STL files, ASCII or binary.
 
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,6 @@ use super::mesh::TriangleMesh;
 /// Why there is no triangulated surface.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
-    /// The file cannot be opened or read.
-    #[error("{}: cannot be read: {source}; give the path of an STL file", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
     /// The file is not STL, or breaks off.
     #[error("{}: not a whole STL file: {source}", path.display())]
     Broken {
@@ -61,13 +53,8 @@ pub enum MeshError {
 }
 
 impl TriangleMesh {
-    /// Reads an STL file, ASCII or binary; coordinates are taken as lengths of the scene.
-    pub fn read_stl(path: &Path) -> Result<Self, MeshError> {
-        let bytes = std::fs::read(path).map_err(|source| MeshError::Unreadable { path: path.into(), source })?;
-        Self::from_stl(bytes, path)
-    }
-
-    /// The surface held by the bytes of an STL file; `path` is only for the errors.
+    /// The surface held by the bytes of an STL file, ASCII or binary; coordinates are taken as lengths of the scene.
+    /// `path` is only for the errors.
     pub fn from_stl(bytes: Vec<u8>, path: &Path) -> Result<Self, MeshError> {
         let facets = facets(bytes).map_err(|source| MeshError::Broken { path: path.into(), source })?;
         let point = |v: &stl_io::Vertex| DVec3::from_array(v.0.map(f64::from));
@@ -102,8 +89,6 @@ fn is_binary(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use std::fmt::Write;
 
     use super::*;
@@ -152,13 +137,10 @@ mod tests {
 
     #[test]
     fn ascii_and_binary_files_give_the_same_surface() {
-        let folder = tempfile::tempdir().unwrap();
         let mut solid = binary();
         solid[..6].copy_from_slice(b"solid ");
         for bytes in [binary(), solid, ascii(" name"), ascii("")] {
-            let path = folder.path().join("tetrahedron.stl");
-            std::fs::write(&path, bytes).unwrap();
-            same_surface(&TriangleMesh::read_stl(&path).unwrap());
+            same_surface(&TriangleMesh::from_stl(bytes, Path::new("tetrahedron.stl")).unwrap());
         }
     }
 
@@ -166,8 +148,6 @@ mod tests {
     fn bad_files_are_refused_by_name() {
         let says = |error: MeshError| error.to_string();
         let path = Path::new("absent/surface.stl");
-        assert!(matches!(TriangleMesh::read_stl(path), Err(MeshError::Unreadable { .. })));
-        assert!(says(TriangleMesh::read_stl(path).unwrap_err()).contains("absent/surface.stl"));
         let read = |bytes: Vec<u8>| TriangleMesh::from_stl(bytes, path).unwrap_err();
         let text = ascii(" name");
         for bytes in [b"hello".to_vec(), Vec::new(), binary()[..100].to_vec(), text[..text.len() / 2].to_vec()] {

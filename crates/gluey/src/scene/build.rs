@@ -9,6 +9,7 @@ use super::file::{
 };
 use super::shapes::Workshop;
 use super::sources::Nursery;
+use super::tree::Place;
 use super::value::{Name, Vector};
 use super::{Group, Output, Scene, steps_until};
 use crate::adhesion::{Adhesion, Law, Scaling, Scheme, Threshold};
@@ -45,17 +46,27 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let folder = origin.path.parent().unwrap_or(Path::new(""));
     let dimension = file.dimension.0;
     let workshop = Workshop { dimension, folder };
+    let root = Place::root(origin.text);
     let groups = groups(file, &mut problems);
-    let obstacles = obstacles(file, workshop, &mut problems);
+    let obstacles = obstacles(file, workshop, &root, &mut problems);
     let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-    let nursery = Nursery { dimension, seed: file.seed, folder, groups: &names, obstacles: &obstacles };
+    let nursery = Nursery {
+        dimension,
+        seed: file.seed,
+        folder,
+        groups: &names,
+        obstacles: &obstacles,
+        place: root.key("particles"),
+    };
     let particles = nursery.grow(&file.particles, &mut problems);
     let settings = settings(file);
     if problems.is_empty() {
         check_start(&particles, &obstacles, &settings, &mut problems);
     }
-    let adhesion = adhesion(file, &particles, &obstacles, &mut problems);
-    let environment = environment(file, &names, &mut problems);
+    let laws = Laws { file, particles: &particles, obstacles: &obstacles, root: &root };
+    let adhesion = laws.adhesion(&mut problems);
+    let reader = Reader { dimension, groups: &names, place: root.key("force") };
+    let environment = environment(file, &reader, &mut problems);
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
 
     let state = State { step: 0, particles, contacts: Vec::new() };
@@ -75,14 +86,25 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         seed: file.seed,
         until: file.time.until.0,
         groups,
+        forces: file.forces.iter().enumerate().map(|(index, force)| label(force, index)).collect(),
         output: output(file),
         simulation,
     })
 }
 
+/// Names head columns and stand in rows of text files.
+fn check_name(name: &Name, problems: &mut Vec<Problem>) {
+    if name.text.trim().is_empty() {
+        problems.push(Problem::at(name.span.clone(), "this name is empty"));
+    } else if name.text.chars().any(char::is_control) {
+        problems.push(Problem::at(name.span.clone(), "a name is one line without tabs and control characters"));
+    }
+}
+
 fn groups(file: &SceneFile, problems: &mut Vec<Problem>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for group in &file.groups {
+        check_name(&group.name, problems);
         if groups.iter().any(|other| other.name == group.name.text) {
             problems.push(Problem::at(group.name.span.clone(), format!("a second group `{}`", group.name.text)));
         }
@@ -95,19 +117,27 @@ fn groups(file: &SceneFile, problems: &mut Vec<Problem>) -> Vec<Group> {
     groups
 }
 
-fn obstacles(file: &SceneFile, workshop: Workshop, problems: &mut Vec<Problem>) -> Vec<Obstacle> {
+fn obstacles(file: &SceneFile, workshop: Workshop, root: &Place, problems: &mut Vec<Problem>) -> Vec<Obstacle> {
     let mut assemblies: Vec<(&str, Motion)> = Vec::new();
-    for assembly in &file.assemblies {
-        match workshop.motion(&assembly.motion) {
+    for (index, assembly) in file.assemblies.iter().enumerate() {
+        if assemblies.iter().any(|(name, _)| *name == assembly.name.text) {
+            problems
+                .push(Problem::at(assembly.name.span.clone(), format!("a second assembly `{}`", assembly.name.text)));
+        }
+        match workshop.motion(&assembly.motion, &root.key("assembly").index(index).key("motion")) {
             Ok(motion) => assemblies.push((&assembly.name.text, motion)),
             Err(problem) => problems.push(problem),
         }
     }
     let mut obstacles: Vec<Obstacle> = Vec::new();
     for (index, given) in file.obstacles.iter().enumerate() {
+        let place = root.key("obstacle").index(index);
+        given.name.iter().for_each(|name| check_name(name, problems));
         let name = given.name.as_ref().map_or_else(|| format!("obstacle{index}"), |name| name.text.clone());
-        if let Some(given) = given.name.as_ref().filter(|name| obstacles.iter().any(|o| o.name == name.text)) {
-            problems.push(Problem::at(given.span.clone(), format!("a second obstacle `{name}`")));
+        if obstacles.iter().any(|other| other.name == name) {
+            let problem = place.key("name").problem(format!("a second obstacle `{name}`"));
+            problems
+                .push(problem.help("give each a `name` of its own; those without are called obstacle0, obstacle1, …"));
         }
         let mut motions = Vec::new();
         if let Some(assembly) = &given.assembly {
@@ -117,12 +147,12 @@ fn obstacles(file: &SceneFile, workshop: Workshop, problems: &mut Vec<Problem>) 
             }
         }
         if let Some(motion) = &given.motion {
-            match workshop.motion(motion) {
+            match workshop.motion(motion, &place.key("motion")) {
                 Ok(motion) => motions.push(motion),
                 Err(problem) => problems.push(problem),
             }
         }
-        match workshop.shape(&given.shape) {
+        match workshop.shape(&given.shape, &place.key("shape")) {
             Ok(shape) => obstacles.push(Obstacle {
                 name,
                 shape,
@@ -153,10 +183,10 @@ fn settings(file: &SceneFile) -> Settings {
     };
     let mut settings = Settings::new(file.time.dt.0);
     settings.max_slip = file.time.max_slip.map_or(settings.max_slip, |slip| slip.0);
-    settings.max_substeps = file.time.max_substeps.unwrap_or(settings.max_substeps).max(1);
+    settings.max_substeps = file.time.max_substeps.map_or(settings.max_substeps, std::num::NonZeroU32::get);
     let criteria = &mut settings.criteria;
     criteria.tolerance = file.solver.tolerance.map_or(criteria.tolerance, |tolerance| tolerance.0);
-    criteria.max_sweeps = file.solver.max_sweeps.unwrap_or(criteria.max_sweeps);
+    criteria.max_sweeps = file.solver.max_sweeps.map_or(criteria.max_sweeps, std::num::NonZeroU64::get);
     settings.at_limit = recourse(file.solver.at_limit);
     settings.when_pinched = recourse(file.solver.when_pinched);
     settings
@@ -212,87 +242,101 @@ fn check_start(particles: &Particles, obstacles: &[Obstacle], settings: &Setting
     }
 }
 
-fn adhesion(file: &SceneFile, particles: &Particles, obstacles: &[Obstacle], problems: &mut Vec<Problem>) -> Adhesion {
-    let greatest = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
-    let bond = BOND * greatest(&particles.mass) * greatest(&particles.radius) / file.time.dt.0.powi(2);
-    let group_roughness: Vec<f64> = match file.groups.as_slice() {
-        [] => vec![0.0],
-        groups => groups.iter().map(|group| group.roughness.map_or(0.0, |size| size.0)).collect(),
-    };
-    let surfaces = || group_roughness.iter().copied();
-    let obstacle_law = |index: usize| file.obstacles.get(index).and_then(|obstacle| obstacle.law.as_ref());
-    let mut law = |given: &LawFile, others: &[f64]| {
-        law(given, bond).inspect(|law| {
-            let Law::Gluey { threshold: Threshold::Roughness { unit, .. }, .. } = law else { return };
-            let sums = surfaces().flat_map(|a| others.iter().map(move |b| a + b));
-            for sum in sums {
-                if !(sum > 0.0 && sum < *unit) {
-                    problems
-                        .push(Problem::general(format!("two surfaces have a roughness of {sum} together")).help(format!(
-                        "with `law.gluey.roughness` the sizes of any two surfaces must add up to more than 0 and less \
-                             than its length_unit, {unit}: set `roughness` of the groups and obstacles"
-                    )));
-                    return;
+/// What the laws of contact are made from.
+struct Laws<'a> {
+    file: &'a SceneFile,
+    particles: &'a Particles,
+    obstacles: &'a [Obstacle],
+    root: &'a Place<'a>,
+}
+
+impl Laws<'_> {
+    fn adhesion(&self, problems: &mut Vec<Problem>) -> Adhesion {
+        let group_roughness: Vec<f64> = match self.file.groups.as_slice() {
+            [] => vec![0.0],
+            groups => groups.iter().map(|group| group.roughness.map_or(0.0, |size| size.0)).collect(),
+        };
+        let sums = |others: &[f64]| group_roughness.iter().flat_map(|a| others.iter().map(move |b| a + b)).collect();
+        let (shared, shared_place) = (&self.file.contact.law, self.root.key("contact").key("law"));
+        let mut law = |given: &LawFile, place: &Place, sums: Vec<f64>| {
+            self.law(given, place, &sums).unwrap_or_else(|problem| {
+                // Obstacles share the scene's law, and what is wrong with it.
+                if !problems.contains(&problem) {
+                    problems.push(problem);
                 }
+                Law::Inelastic
+            })
+        };
+        let between_particles = law(shared, &shared_place, sums(&group_roughness));
+        let mut with_obstacle = Vec::new();
+        for (index, obstacle) in self.obstacles.iter().enumerate() {
+            let own = self.file.obstacles.get(index).and_then(|obstacle| obstacle.law.as_ref());
+            let sums = sums(&[obstacle.roughness]);
+            with_obstacle.push(match own {
+                Some(own) => law(own, &self.root.key("obstacle").index(index).key("law"), sums),
+                None => law(shared, &shared_place, sums),
+            });
+        }
+        let radius = |obstacle: &Obstacle| match obstacle.shape {
+            Shape::Sphere { radius, side: Side::Outside, .. } => radius,
+            _ => f64::INFINITY,
+        };
+        Adhesion {
+            scheme: match self.file.contact.scheme {
+                SchemeFile::OneProjection => Scheme::OneProjection,
+                SchemeFile::Paper => Scheme::Paper,
+            },
+            between_particles,
+            with_obstacle,
+            obstacle_roughness: self.obstacles.iter().map(|obstacle| obstacle.roughness).collect(),
+            obstacle_radius: self.obstacles.iter().map(radius).collect(),
+            group_roughness,
+        }
+    }
+
+    /// The law written at a place, between surfaces whose roughness sizes have these sums.
+    fn law(&self, given: &LawFile, place: &Place, sums: &[f64]) -> Result<Law, Problem> {
+        let greatest = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
+        match given {
+            LawFile::Inelastic => Ok(Law::Inelastic),
+            LawFile::Aggregating(AggregatingFile { strength }) => {
+                let (mass, radius) = (greatest(&self.particles.mass), greatest(&self.particles.radius));
+                let bond = BOND * mass * radius / self.file.time.dt.0.powi(2);
+                Ok(Law::Aggregating { strength: strength.map_or(bond, |strength| strength.0) })
             }
-        })
-    };
-    let all: Vec<f64> = surfaces().collect();
-    let mut laws: Vec<Result<Law, Problem>> = vec![law(&file.contact.law, &all)];
-    for (index, obstacle) in obstacles.iter().enumerate() {
-        laws.push(law(obstacle_law(index).unwrap_or(&file.contact.law), &[obstacle.roughness]));
-    }
-    let mut laws = laws.into_iter().map(|law| {
-        law.unwrap_or_else(|problem| {
-            problems.push(problem);
-            Law::Inelastic
-        })
-    });
-    let radius = |obstacle: &Obstacle| match obstacle.shape {
-        Shape::Sphere { radius, side: Side::Outside, .. } => radius,
-        _ => f64::INFINITY,
-    };
-    Adhesion {
-        scheme: match file.contact.scheme {
-            SchemeFile::OneProjection => Scheme::OneProjection,
-            SchemeFile::Paper => Scheme::Paper,
-        },
-        between_particles: laws.next().unwrap_or(Law::Inelastic),
-        with_obstacle: laws.collect(),
-        group_roughness,
-        obstacle_roughness: obstacles.iter().map(|obstacle| obstacle.roughness).collect(),
-        obstacle_radius: obstacles.iter().map(radius).collect(),
-    }
-}
-
-fn law(file: &LawFile, bond: f64) -> Result<Law, Problem> {
-    match file {
-        LawFile::Inelastic => Ok(Law::Inelastic),
-        LawFile::Aggregating(AggregatingFile { strength }) => {
-            Ok(Law::Aggregating { strength: strength.map_or(bond, |strength| strength.0) })
-        }
-        LawFile::Gluey(GlueyFile { gamma_min: Some(_), roughness: Some(_), .. }) => {
-            Err(Problem::general("a gluey law has both `gamma_min` and `roughness`").help("keep one of them"))
-        }
-        LawFile::Gluey(GlueyFile { gamma_min, roughness, scaling }) => {
-            let threshold = match (gamma_min, roughness) {
-                (_, Some(r)) => Threshold::Roughness { viscosity: r.viscosity.0, unit: r.length_unit.0 },
-                (Some(value), None) if value.0 > f64::NEG_INFINITY => Threshold::Value(value.0),
-                _ => Threshold::Smooth,
-            };
-            let scaling = match scaling {
-                ScalingFile::Unit => Scaling::Unit,
-                ScalingFile::Lubrication => Scaling::Lubrication,
-            };
-            Ok(Law::Gluey { threshold, scaling })
+            LawFile::Gluey(GlueyFile { gamma_min: Some(_), roughness: Some(_), .. }) => {
+                let problem = place.problem("a gluey law has both `gamma_min` and `roughness`");
+                Err(problem.help("keep one of them"))
+            }
+            LawFile::Gluey(GlueyFile { gamma_min, roughness, scaling }) => {
+                let threshold = match (gamma_min, roughness) {
+                    (_, Some(r)) => {
+                        let unit = r.length_unit.0;
+                        if let Some(sum) = sums.iter().find(|sum| !(**sum > 0.0 && **sum < unit)) {
+                            let problem = place.problem(format!("two surfaces have a roughness of {sum} together"));
+                            return Err(problem.help(format!(
+                                "with `law.gluey.roughness` the sizes of any two surfaces must add up to more than 0 \
+                                 and less than its length_unit, {unit}: set `roughness` of the groups and obstacles"
+                            )));
+                        }
+                        Threshold::Roughness { viscosity: r.viscosity.0, unit }
+                    }
+                    (Some(value), None) if value.0 > f64::NEG_INFINITY => Threshold::Value(value.0),
+                    _ => Threshold::Smooth,
+                };
+                let scaling = match scaling {
+                    ScalingFile::Unit => Scaling::Unit,
+                    ScalingFile::Lubrication => Scaling::Lubrication,
+                };
+                Ok(Law::Gluey { threshold, scaling })
+            }
         }
     }
 }
 
-fn environment(file: &SceneFile, groups: &[String], problems: &mut Vec<Problem>) -> Option<Box<dyn Environment>> {
+fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -> Option<Box<dyn Environment>> {
     let before = problems.len();
     let given = &file.environment;
-    let reader = Reader { dimension: file.dimension.0 };
     let mut keep = |result: Result<Signal3, Problem>| result.map_err(|problem| problems.push(problem)).ok();
     let gravity = match &given.gravity {
         None => Some([0.0; 3].map(Signal::Constant)),
@@ -300,7 +344,7 @@ fn environment(file: &SceneFile, groups: &[String], problems: &mut Vec<Problem>)
     };
     let mut forces = Vec::new();
     for (index, force) in file.forces.iter().enumerate() {
-        match reader.force(force, index, groups) {
+        match reader.force(force, index) {
             Ok(force) => forces.push(force),
             Err(problem) => problems.push(problem),
         }
@@ -335,11 +379,20 @@ fn environment(file: &SceneFile, groups: &[String], problems: &mut Vec<Problem>)
 }
 
 /// Turns vectors, tables and expressions of the file into signals.
-struct Reader {
+struct Reader<'a> {
     dimension: usize,
+    /// Names of the groups; forces refer to them.
+    groups: &'a [String],
+    /// The list of forces.
+    place: Place<'a>,
 }
 
-impl Reader {
+/// What messages call a force.
+fn label(force: &ForceFile, index: usize) -> String {
+    force.name.clone().unwrap_or_else(|| format!("force {index}"))
+}
+
+impl Reader<'_> {
     fn vector(&self, vector: &Vector) -> Result<glam::DVec3, Problem> {
         vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
     }
@@ -366,19 +419,20 @@ impl Reader {
         }
     }
 
-    fn force(&self, file: &ForceFile, index: usize, groups: &[String]) -> Result<Force, Problem> {
-        let label = file.name.clone().unwrap_or_else(|| format!("force {index}"));
+    fn force(&self, file: &ForceFile, index: usize) -> Result<Force, Problem> {
+        let label = label(file, index);
         let (signal, per) = match (&file.force, &file.acceleration) {
             (Some(force), None) => (force, Per::Force),
             (None, Some(acceleration)) => (acceleration, Per::Acceleration),
             _ => {
-                let problem = Problem::general(format!("`{label}` needs either `force` or `acceleration`"));
+                let message = format!("`{label}` needs either `force` or `acceleration`");
+                let problem = self.place.index(index).problem(message);
                 return Err(problem.help("write one of the two in its [[force]] table"));
             }
         };
         let find = |name: &Name| {
-            let found = groups.iter().position(|group| *group == name.text).map(|index| index as u32);
-            found.ok_or_else(|| unknown("group", name, groups.iter().map(String::as_str)))
+            let found = self.groups.iter().position(|group| *group == name.text).map(|index| index as u32);
+            found.ok_or_else(|| unknown("group", name, self.groups.iter().map(String::as_str)))
         };
         let groups = file.groups.as_ref().map(|names| names.iter().map(find).collect()).transpose()?;
         let components = match signal {

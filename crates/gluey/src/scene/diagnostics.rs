@@ -5,8 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use toml::de::{DeTable, DeValue, Deserializer};
-use toml::{Spanned, de};
+use toml::de;
+use toml::de::{DeTable, Deserializer};
+
+use super::tree::{Branch, remove, smallest_entry};
 
 /// Problems reported at once; a file with more is mended step by step.
 const MOST_PROBLEMS: usize = 30;
@@ -132,7 +134,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Problem>> {
             Ok(_) => return Err(problems),
             Err(error) => {
                 let entry = error.span().and_then(|span| smallest_entry(table.get_ref(), &span));
-                let problem = explain(&error);
+                let problem = bare_choice(&error, entry.as_deref(), text).unwrap_or_else(|| explain(&error));
                 if !follows(&error, entry.as_deref(), &left_out) && !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -151,6 +153,25 @@ fn follows(error: &de::Error, entry: Option<&[Branch]>, left_out: &[Vec<Branch>]
     let emptied = |path: &[Branch]| path.split_last().map(|(_, parent)| parent) == entry;
     let nothing_left = error.message().starts_with(NO_CHOICE);
     left_out.iter().any(|path| last_key(path) || (nothing_left && emptied(path)))
+}
+
+/// A choice that is named as text although it needs values.
+fn bare_choice(error: &de::Error, entry: Option<&[Branch]>, text: &str) -> Option<Problem> {
+    let expected = error.message().trim().strip_prefix("invalid type: unit variant, expected ")?;
+    let span = error.span()?;
+    let choice = text.get(span.clone())?.trim_matches(['"', '\'']);
+    let key = entry?.iter().rev().find_map(|branch| match branch {
+        Branch::Key(key) => Some(key),
+        Branch::Index(_) => None,
+    })?;
+    let value = match choice {
+        "list" | "expression" => "[ … ]",
+        "coefficient" => "…",
+        _ => "{ … }",
+    };
+    expected
+        .starts_with("newtype variant")
+        .then(|| Problem::at(span, format!("`{choice}` needs its values: write {key}.{choice} = {value}")))
 }
 
 /// A problem in our words from an error in the parser's.
@@ -179,7 +200,8 @@ fn explain(error: &de::Error) -> Problem {
 
 /// Values of a wrong kind, and what is no value at all.
 fn explain_kind(message: &str, span: Range<usize>) -> Problem {
-    let kinds = message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "));
+    let kinds = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start));
+    let kinds = kinds.and_then(|rest| rest.split_once(", expected "));
     match kinds {
         Some(("map", "a sequence")) => Problem::at(span, "a list is expected here, not a table")
             .help("a list of tables has headers in double brackets, as in [[obstacle]]"),
@@ -208,91 +230,13 @@ fn found_in_words(found: &str) -> String {
 fn in_words(kind: &str) -> &str {
     match kind {
         "f64" => "a number",
-        "i64" | "u64" | "u32" | "usize" => "a whole number",
+        "i64" => "a whole number",
+        "u64" | "u32" | "usize" => "a whole number that is not negative",
+        "a nonzero u64" | "a nonzero u32" => "a positive whole number",
         "a sequence" => "a list",
         "a string" => "text in quotes",
+        "enum" => "a choice",
         "a boolean" => "true or false",
         other => other,
-    }
-}
-
-/// A step into the tree of a file.
-#[derive(Clone, Debug, PartialEq)]
-enum Branch {
-    Key(String),
-    Index(usize),
-}
-
-impl From<&str> for Branch {
-    fn from(key: &str) -> Self {
-        Self::Key(key.to_owned())
-    }
-}
-
-/// The path to the smallest entry (key or value) that covers the span.
-fn smallest_entry(table: &DeTable, span: &Range<usize>) -> Option<Vec<Branch>> {
-    let mut best: Option<(usize, Vec<Branch>)> = None;
-    let mut offer = |entry: Range<usize>, path: &[Branch]| {
-        if entry.start <= span.start
-            && span.end <= entry.end
-            && best.as_ref().is_none_or(|(size, _)| entry.len() <= *size)
-        {
-            best = Some((entry.len(), path.to_vec()));
-        }
-    };
-    visit_table(table, &mut Vec::new(), &mut offer);
-    best.map(|(_, path)| path)
-}
-
-fn visit_table(table: &DeTable, path: &mut Vec<Branch>, offer: &mut impl FnMut(Range<usize>, &[Branch])) {
-    for (key, value) in table {
-        path.push(Branch::Key(key.get_ref().to_string()));
-        offer(key.span(), path);
-        visit_value(value, path, offer);
-        path.pop();
-    }
-}
-
-fn visit_value(value: &Spanned<DeValue>, path: &mut Vec<Branch>, offer: &mut impl FnMut(Range<usize>, &[Branch])) {
-    offer(value.span(), path);
-    match value.get_ref() {
-        DeValue::Table(table) => visit_table(table, path, offer),
-        DeValue::Array(array) => {
-            for (index, item) in array.iter().enumerate() {
-                path.push(Branch::Index(index));
-                visit_value(item, path, offer);
-                path.pop();
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Takes an entry out of the tree.
-fn remove(table: &mut Spanned<DeTable>, path: &[Branch]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let Some((Branch::Key(first), parents)) = parents.split_first() else {
-        if let Branch::Key(key) = last {
-            table.get_mut().remove(key.as_str());
-        }
-        return;
-    };
-    let mut place = table.get_mut().get_mut(first.as_str());
-    for step in parents {
-        place = place.and_then(|place| match (step, place.get_mut()) {
-            (Branch::Key(key), DeValue::Table(table)) => table.get_mut(key.as_str()),
-            (Branch::Index(index), DeValue::Array(array)) => array.get_mut(*index),
-            _ => None,
-        });
-    }
-    match (last, place.map(Spanned::get_mut)) {
-        (Branch::Key(key), Some(DeValue::Table(table))) => {
-            table.remove(key.as_str());
-        }
-        (Branch::Index(index), Some(DeValue::Array(array))) => {
-            let kept = array.iter().enumerate().filter(|(k, _)| k != index).map(|(_, item)| item.clone());
-            *array = kept.collect();
-        }
-        _ => {}
     }
 }

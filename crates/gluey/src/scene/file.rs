@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Finite, GammaMin, Name, NotNegative, Positive, Radii, Share, Vector};
@@ -57,8 +57,13 @@ pub struct SceneFile {
 
 /// 2 or 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "u8")]
+#[schemars(with = "u8", transform = two_or_three)]
 pub struct Dimension(pub usize);
+
+/// The schema of a dimension.
+fn two_or_three(schema: &mut schemars::Schema) {
+    *schema = schemars::json_schema!({ "description": "2 or 3.", "enum": [2, 3] });
+}
 
 impl Default for Dimension {
     fn default() -> Self {
@@ -87,12 +92,12 @@ pub struct TimeFile {
     /// engine splits steps that would exceed it. `inf` never splits.
     pub max_slip: Option<MaxSlip>,
     /// Most sub-steps of one step (default 10000).
-    pub max_substeps: Option<u32>,
+    pub max_substeps: Option<std::num::NonZeroU32>,
 }
 
 /// A slip limit: positive, `inf` allowed.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-#[schemars(with = "f64")]
+#[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
 pub struct MaxSlip(pub f64);
 
 impl<'de> Deserialize<'de> for MaxSlip {
@@ -127,9 +132,10 @@ pub enum SchemeFile {
     Paper,
 }
 
-/// A contact law.
+/// A contact law. Each may be named alone, as text: then all its values are the defaults.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", remote = "Self")]
+#[schemars(rename = "LawFile", transform = names_alone)]
 pub enum LawFile {
     /// Dry, no rebound.
     #[default]
@@ -138,6 +144,48 @@ pub enum LawFile {
     Gluey(GlueyFile),
     /// A pair once in contact never lets go.
     Aggregating(AggregatingFile),
+}
+
+impl<'de> Deserialize<'de> for LawFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NameOrTable;
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = LawFile;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a law: inelastic, gluey or aggregating")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<LawFile, E> {
+                match name {
+                    "gluey" => Ok(LawFile::Gluey(GlueyFile::default())),
+                    "aggregating" => Ok(LawFile::Aggregating(AggregatingFile::default())),
+                    other => LawFile::deserialize(other.into_deserializer()),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LawFile, A::Error> {
+                let law = LawFile::deserialize(MapAccessDeserializer::new(&mut map))?;
+                end_of_choice(map).map(|()| law)
+            }
+        }
+        from.deserialize_any(NameOrTable)
+    }
+}
+
+/// Refuses a second key: reading a choice from a map looks at the first alone.
+fn end_of_choice<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    match map.next_key::<IgnoredAny>()? {
+        Some(_) => Err(serde::de::Error::custom("only one choice may stand here")),
+        None => Ok(()),
+    }
+}
+
+/// The schema of laws that are named alone.
+fn names_alone(schema: &mut schemars::Schema) {
+    if let Some(choices) = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut) {
+        choices.push(serde_json::json!({ "type": "string", "enum": ["gluey", "aggregating"] }));
+    }
 }
 
 /// A gluey law; smooth if neither `gamma_min` nor `roughness` is given.
@@ -278,8 +326,9 @@ impl<'de> Deserialize<'de> for Either {
                 Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Either::Constant)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Either, A::Error> {
-                ChangingVector::deserialize(MapAccessDeserializer::new(map)).map(Either::Changing)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Either, A::Error> {
+                let signal = ChangingVector::deserialize(MapAccessDeserializer::new(&mut map))?;
+                end_of_choice(map).map(|()| Either::Changing(signal))
             }
         }
         from.deserialize_any(SeqOrMap)
@@ -316,11 +365,11 @@ pub struct GroupFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParticlesFile {
-    /// Their group; a group `default` is made if none is named.
+    /// Their group; the first one declared if left out, and a group `default` where the scene declares none.
     pub group: Option<Name>,
     /// Mass of each.
     pub mass: Option<Positive>,
-    /// Or their density: the mass of a sphere, in 2D of a disc of unit thickness.
+    /// Or their density, for the mass of a sphere, in 2D of a disc of unit thickness.
     pub density: Option<Positive>,
     /// Velocity at the start.
     pub velocity: Option<Vector>,
@@ -402,7 +451,7 @@ pub enum Arrangement {
 pub struct FillFile {
     /// Where the particles lie, whole.
     pub region: RegionFile,
-    /// How many.
+    /// How many, at most 50 million.
     pub count: usize,
     /// Radius, or [least, greatest] of a uniform distribution.
     pub radius: Radii,
@@ -463,7 +512,7 @@ pub struct SolverFile {
     /// Residual to reach, a length relative to the smallest radius (default 1e-6).
     pub tolerance: Option<Positive>,
     /// Limit on sweeps (default 200000).
-    pub max_sweeps: Option<u64>,
+    pub max_sweeps: Option<std::num::NonZeroU64>,
     /// What to do when the tolerance is not reached.
     pub at_limit: RecourseFile,
     /// What to do when closing obstacles leave no admissible velocity.

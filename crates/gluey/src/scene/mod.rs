@@ -2,11 +2,13 @@
 //!
 //! A [`Scene`] is loaded whole or not at all: a [`SceneError`] tells every problem of the file with its line and column.
 
+mod attachment;
 mod build;
 mod diagnostics;
 mod file;
 mod shapes;
 mod sources;
+mod tree;
 mod value;
 
 use std::path::Path;
@@ -56,6 +58,8 @@ pub struct Scene {
     pub until: f64,
     /// Kinds of particles; a particle's group is an index into them.
     pub groups: Vec<Group>,
+    /// What the external forces are called, in the order of the file.
+    pub forces: Vec<String>,
     /// What is written.
     pub output: Output,
     /// The simulation at t = 0.

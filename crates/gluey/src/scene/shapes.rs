@@ -6,9 +6,11 @@ use glam::{DQuat, DVec3};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::attachment;
 use super::diagnostics::Problem;
+use super::tree::Place;
 use super::value::{Finite, Name, NotNegative, Positive, Vector};
-use crate::geometry::{BoxSide, Funnel, Motion, Plate, Pose, Section, Shape, Side, TriangleMesh, Wheel};
+use crate::geometry::{BoxSide, FieldError, Funnel, Motion, Plate, Pose, Section, Shape, Side, TriangleMesh, Wheel};
 
 /// The shape of an obstacle, where it is at t = 0.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -32,6 +34,23 @@ pub enum ShapeFile {
     Wheel(WheelFile),
     /// A triangle mesh from an STL file (3D).
     Mesh(MeshFile),
+}
+
+impl ShapeFile {
+    /// The key that makes the choice.
+    fn key(&self) -> &'static str {
+        match self {
+            Self::HalfSpace(_) => "half-space",
+            Self::Box(_) => "box",
+            Self::Sphere(_) => "sphere",
+            Self::Cylinder(_) => "cylinder",
+            Self::Segment(_) => "segment",
+            Self::Plate(_) => "plate",
+            Self::Funnel(_) => "funnel",
+            Self::Wheel(_) => "wheel",
+            Self::Mesh(_) => "mesh",
+        }
+    }
 }
 
 /// On which side the particles are.
@@ -215,6 +234,18 @@ pub enum MotionFile {
     Table(MotionTableFile),
 }
 
+impl MotionFile {
+    /// The key that makes the choice.
+    fn key(&self) -> &'static str {
+        match self {
+            Self::Translation(_) => "translation",
+            Self::Rotation(_) => "rotation",
+            Self::Oscillation(_) => "oscillation",
+            Self::Table(_) => "table",
+        }
+    }
+}
+
 /// Constant velocity.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -288,137 +319,159 @@ impl Workshop<'_> {
         vector.map_or(Ok(default), |vector| self.point(vector))
     }
 
-    pub(super) fn shape(self, file: &ShapeFile) -> Result<Shape, Problem> {
-        let (shape, span) = match file {
+    /// The shape that is written at a place.
+    pub(super) fn shape(self, file: &ShapeFile, place: &Place) -> Result<Shape, Problem> {
+        let place = place.key(file.key());
+        let thick = |thickness: Option<NotNegative>| thickness.map_or(0.0, |t| t.0);
+        let shape = match file {
             ShapeFile::HalfSpace(f) => {
-                (Shape::HalfSpace { point: self.point(&f.point)?, normal: self.point(&f.normal)? }, &f.normal.span)
+                Shape::HalfSpace { point: self.point(&f.point)?, normal: self.point(&f.normal)? }
             }
-            ShapeFile::Box(f) => (self.box_shape(f)?, &f.upper.span),
+            ShapeFile::Box(f) => self.box_shape(f, &place)?,
             ShapeFile::Sphere(f) => {
-                let centre = self.point(&f.centre)?;
-                (Shape::Sphere { centre, radius: f.radius.0, side: f.side.into() }, &f.centre.span)
+                Shape::Sphere { centre: self.point(&f.centre)?, radius: f.radius.0, side: f.side.into() }
             }
-            ShapeFile::Cylinder(f) => {
-                let shape = Shape::Cylinder {
-                    centre: self.point(&f.centre)?,
-                    axis: axis(f.axis.as_ref()),
-                    radius: f.radius.0,
-                    length: f.length.map_or(f64::INFINITY, |length| length.0),
-                    side: f.side.into(),
-                    closed: f.closed,
-                };
-                (shape, &f.centre.span)
-            }
+            ShapeFile::Cylinder(f) => Shape::Cylinder {
+                centre: self.point(&f.centre)?,
+                axis: axis(f.axis.as_ref()),
+                radius: f.radius.0,
+                length: f.length.map_or(f64::INFINITY, |length| length.0),
+                side: f.side.into(),
+                closed: f.closed,
+            },
             ShapeFile::Segment(f) => {
-                let thickness = f.thickness.map_or(0.0, |t| t.0);
-                (Shape::Plate(Plate::segment(self.point(&f.from)?, self.point(&f.to)?, thickness)), &f.from.span)
+                let (from, to) = (self.point(&f.from)?, self.point(&f.to)?);
+                if from == to {
+                    return Err(place.key("to").problem("both ends of this segment are the same"));
+                }
+                Shape::Plate(Plate::segment(from, to, thick(f.thickness)))
             }
             ShapeFile::Plate(f) => {
                 let edges = [self.point(&f.edges[0])?, self.point(&f.edges[1])?];
-                let thickness = f.thickness.map_or(0.0, |t| t.0);
-                (Shape::Plate(Plate { corner: self.point(&f.corner)?, edges, thickness }), &f.corner.span)
+                Shape::Plate(Plate { corner: self.point(&f.corner)?, edges, thickness: thick(f.thickness) })
             }
-            ShapeFile::Funnel(f) => {
-                let funnel = Funnel {
-                    top: self.point(&f.top)?,
-                    bottom: self.point(&f.bottom)?,
-                    top_radius: f.top_radius.0,
-                    bottom_radius: f.bottom_radius.0,
-                    thickness: f.thickness.map_or(0.0, |t| t.0),
-                    section: if self.dimension == 2 { Section::Flat } else { Section::Round },
-                };
-                (Shape::Funnel(funnel), &f.top.span)
-            }
-            ShapeFile::Wheel(f) => {
-                let wheel = Wheel {
-                    centre: self.point(&f.centre)?,
-                    axis: axis(f.axis.as_ref()),
-                    hub_radius: f.hub_radius.0,
-                    outer_radius: f.radius.0,
-                    width: f.width.map_or(f64::INFINITY, |width| width.0),
-                    blades: f.blades,
-                    thickness: f.thickness.map_or(0.0, |t| t.0),
-                    phase: f.angle.map_or(0.0, |angle| angle.0),
-                };
-                (Shape::Wheel(wheel), &f.centre.span)
-            }
-            ShapeFile::Mesh(f) => (self.mesh(f)?, &f.path.span),
+            ShapeFile::Funnel(f) => Shape::Funnel(Funnel {
+                top: self.point(&f.top)?,
+                bottom: self.point(&f.bottom)?,
+                top_radius: f.top_radius.0,
+                bottom_radius: f.bottom_radius.0,
+                thickness: thick(f.thickness),
+                section: if self.dimension == 2 { Section::Flat } else { Section::Round },
+            }),
+            ShapeFile::Wheel(f) => Shape::Wheel(Wheel {
+                centre: self.point(&f.centre)?,
+                axis: axis(f.axis.as_ref()),
+                hub_radius: f.hub_radius.0,
+                outer_radius: f.radius.0,
+                width: f.width.map_or(f64::INFINITY, |width| width.0),
+                blades: f.blades,
+                thickness: thick(f.thickness),
+                phase: f.angle.map_or(0.0, |angle| angle.0),
+            }),
+            ShapeFile::Mesh(f) => self.mesh(f, &place)?,
         };
-        shape.check(self.dimension).map_err(|error| Problem::at(span.clone(), error.to_string()))?;
+        shape.check(self.dimension).map_err(|error| told(&error, &place))?;
         Ok(shape)
     }
 
-    fn box_shape(self, f: &BoxFile) -> Result<Shape, Problem> {
+    fn box_shape(self, f: &BoxFile, place: &Place) -> Result<Shape, Problem> {
         let (lower, upper) = (self.point(&f.lower)?, self.point(&f.upper)?);
         let mut half = 0.5 * (upper - lower);
+        if !half.is_finite() {
+            return Err(place.key("upper").problem("this box is too large: its size is no finite number"));
+        }
         if self.dimension == 2 {
             half.z = f64::INFINITY;
         }
         if half.min_element() <= 0.0 {
-            let problem = Problem::at(f.upper.span.clone(), "this box is empty");
+            let problem = place.key("upper").problem("this box is empty");
             return Err(problem.help("each component of `upper` must exceed that of `lower`"));
         }
-        let angle = f.angle.map_or(0.0, |angle| angle.0);
+        if matches!(f.side, SideFile::Outside) && !f.open.is_empty() {
+            let problem = place.key("open").problem("a solid box has no open sides");
+            return Err(problem.help("leave out `open`, or make the box a container: side = \"inside\""));
+        }
+        let direction = axis(f.axis.as_ref());
+        if direction.try_normalize().is_none() {
+            return Err(place.key("axis").problem("an axis needs a direction: not all components may be 0"));
+        }
+        if self.dimension == 2 && (direction.x != 0.0 || direction.y != 0.0) {
+            let problem = place.key("axis").problem("in a 2D scene a box turns about z");
+            return Err(problem.help("leave out `axis`, or write [0, 0, 1]"));
+        }
         Ok(Shape::Box {
             centre: lower.midpoint(upper),
             half,
-            orientation: DQuat::from_axis_angle(axis(f.axis.as_ref()).normalize_or(DVec3::Z), angle),
+            orientation: DQuat::from_axis_angle(direction.normalize(), f.angle.map_or(0.0, |angle| angle.0)),
             side: f.side.into(),
             open: f.open.iter().map(|side| BoxSide::ALL[*side as usize]).collect(),
         })
     }
 
-    fn mesh(self, f: &MeshFile) -> Result<Shape, Problem> {
+    fn mesh(self, f: &MeshFile, place: &Place) -> Result<Shape, Problem> {
+        if self.dimension == 2 {
+            return Err(place.problem("a mesh is an obstacle of 3D scenes").help("build it of segments"));
+        }
         let offset = self.point_or(f.offset.as_ref(), DVec3::ZERO)?;
         let path = self.folder.join(&f.path.text);
         let scale = f.scale.map_or(1.0, |scale| scale.0);
-        let mesh = TriangleMesh::read_stl(&path).and_then(|mesh| mesh.transformed(scale, &Pose::shift(offset)));
-        mesh.map(Shape::Mesh).map_err(|error| Problem::at(f.path.span.clone(), error.to_string()))
+        let at_path = |message: String| Problem::at(f.path.span.clone(), message);
+        let bytes = attachment::read(&path).map_err(at_path)?;
+        let mesh = TriangleMesh::from_stl(bytes, &path).and_then(|mesh| mesh.transformed(scale, &Pose::shift(offset)));
+        mesh.map(Shape::Mesh).map_err(|error| at_path(error.to_string()))
     }
 
-    pub(super) fn motion(self, file: &MotionFile) -> Result<Motion, Problem> {
+    /// The motion that is written at a place.
+    pub(super) fn motion(self, file: &MotionFile, place: &Place) -> Result<Motion, Problem> {
+        let place = place.key(file.key());
         let time = |at: Option<Finite>, default: f64| at.map_or(default, |time| time.0);
-        let (motion, span) = match file {
+        let motion = match file {
             MotionFile::Translation(f) => {
                 let (from, until) = (time(f.from, 0.0), time(f.until, f64::INFINITY));
-                (Motion::Translation { velocity: self.point(&f.velocity)?, from, until }, f.velocity.span.clone())
+                Motion::Translation { velocity: self.point(&f.velocity)?, from, until }
             }
-            MotionFile::Rotation(f) => {
-                let motion = Motion::Rotation {
-                    centre: self.point(&f.centre)?,
-                    axis: axis(f.axis.as_ref()),
-                    rate: f.rate.0,
-                    from: time(f.from, 0.0),
-                    until: time(f.until, f64::INFINITY),
-                };
-                (motion, f.axis.as_ref().unwrap_or(&f.centre).span.clone())
-            }
-            MotionFile::Oscillation(f) => {
-                let (frequency, phase) = (f.frequency.0, time(f.phase, 0.0));
-                (
-                    Motion::Oscillation { amplitude: self.point(&f.amplitude)?, frequency, phase },
-                    f.amplitude.span.clone(),
-                )
-            }
+            MotionFile::Rotation(f) => Motion::Rotation {
+                centre: self.point(&f.centre)?,
+                axis: axis(f.axis.as_ref()),
+                rate: f.rate.0,
+                from: time(f.from, 0.0),
+                until: time(f.until, f64::INFINITY),
+            },
+            MotionFile::Oscillation(f) => Motion::Oscillation {
+                amplitude: self.point(&f.amplitude)?,
+                frequency: f.frequency.0,
+                phase: time(f.phase, 0.0),
+            },
             MotionFile::Table(f) => {
                 let times: Vec<f64> = f.times.iter().map(|time| time.0).collect();
                 let offsets = f.offsets.as_ref().map(|list| list.iter().map(|v| self.point(v)).collect());
                 let angles = f.angles.as_ref().map(|list| list.iter().map(|angle| angle.0).collect());
-                let span =
-                    f.offsets.as_ref().and_then(|list| list.first()).or(f.centre.as_ref()).map(|v| v.span.clone());
-                let motion = Motion::Table {
+                Motion::Table {
                     offsets: offsets.transpose()?.unwrap_or_else(|| vec![DVec3::ZERO; times.len()]),
                     angles: angles.unwrap_or_else(|| vec![0.0; times.len()]),
                     times,
                     centre: self.point_or(f.centre.as_ref(), DVec3::ZERO)?,
                     axis: axis(f.axis.as_ref()),
-                };
-                (motion, span.unwrap_or(0..0))
+                }
             }
         };
-        motion.check(self.dimension).map_err(|error| Problem::at(span, error.to_string()))?;
+        motion.check(self.dimension).map_err(|error| told(&error, &place))?;
         Ok(motion)
     }
+}
+
+/// A field of the geometry that makes no sense, as the key of the table at this place.
+fn told(error: &FieldError, place: &Place) -> Problem {
+    let key = match error.field {
+        "outer_radius" => "radius",
+        field => field,
+    };
+    let at = match key {
+        "edges[0]" => place.key("edges").index(0),
+        "edges[1]" => place.key("edges").index(1),
+        key => place.key(key),
+    };
+    at.problem(format!("{key} = {}: should be {}", error.value, error.expected))
 }
 
 fn axis(axis: Option<&Vector>) -> DVec3 {

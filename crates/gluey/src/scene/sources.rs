@@ -8,13 +8,17 @@ use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use super::attachment;
 use super::diagnostics::{Problem, suggestion};
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
+use super::tree::Place;
 use super::value::{Name, Radii, Vector};
 use crate::geometry::{Obstacle, Particles, Placed};
 
 /// Random places tried for a particle before a fill gives up.
 const TRIES: usize = 20_000;
+/// Particles of one source: a slip of the keyboard is refused before it fills the memory.
+const MOST: usize = 50_000_000;
 /// Streams of random numbers must not depend on how many other sources a scene has.
 const STREAM: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -27,6 +31,8 @@ pub(super) struct Nursery<'a> {
     /// Names of the groups; a particle's group is an index into them.
     pub groups: &'a [String],
     pub obstacles: &'a [Obstacle],
+    /// The list of sources.
+    pub place: Place<'a>,
 }
 
 /// A particle being placed.
@@ -51,7 +57,10 @@ impl Nursery<'_> {
         let mut particles = Particles::default();
         for (index, source) in sources.iter().enumerate() {
             match self.one(source, index, &particles) {
-                Ok(seedlings) => self.settle(source, &seedlings, &mut particles, problems),
+                Ok(seedlings) => {
+                    let settled = self.settle(source, index, &seedlings, &mut particles);
+                    problems.extend(settled.err());
+                }
                 Err(found) => problems.extend(found),
             }
         }
@@ -80,30 +89,38 @@ impl Nursery<'_> {
     }
 
     /// Gives seedlings their mass, velocity and group.
-    fn settle(&self, source: &ParticlesFile, seedlings: &[Seedling], to: &mut Particles, problems: &mut Vec<Problem>) {
-        let group = source.group.as_ref().and_then(|name| match self.group(&name.text) {
-            Ok(group) => Some(group),
-            Err(message) => {
-                problems.push(Problem::at(name.span.clone(), message));
-                None
-            }
-        });
-        let velocity = match source.velocity.as_ref().map(|v| self.vector(v)).transpose() {
-            Ok(velocity) => velocity.unwrap_or_default(),
-            Err(problem) => return problems.push(problem),
-        };
-        let place = source.group.as_ref().map_or_else(|| None, |name| Some(name.span.clone()));
+    fn settle(
+        &self,
+        source: &ParticlesFile,
+        index: usize,
+        seedlings: &[Seedling],
+        to: &mut Particles,
+    ) -> Result<(), Problem> {
+        let place = self.place.index(index);
+        let by_name = |name: &Name| self.group(&name.text).map_err(|text| Problem::at(name.span.clone(), text));
+        let group = source.group.as_ref().map(by_name).transpose()?;
+        let velocity = source.velocity.as_ref().map(|v| self.vector(v)).transpose()?.unwrap_or_default();
+        if source.mass.is_some() && source.density.is_some() {
+            let problem = place.key("density").problem("these particles have both `mass` and `density`");
+            return Err(problem.help("keep one of them"));
+        }
         for seedling in seedlings {
             let own = seedling.mass.or_else(|| source.mass.map(|mass| mass.0));
             let Some(mass) = own.or_else(|| source.density.map(|d| d.0 * self.volume(seedling.radius))) else {
-                let problem = Problem { span: place, message: "these particles have no mass".to_owned(), help: None };
-                return problems.push(problem.help("give `mass` or `density` beside their `source`"));
+                let problem = place.problem("these particles have no mass");
+                return Err(problem.help("give `mass` or `density` beside their `source`"));
             };
+            if !(mass > 0.0 && mass.is_finite()) {
+                let (radius, density) = (seedling.radius, source.density.map_or(0.0, |density| density.0));
+                let message = format!("a particle of radius {radius} and density {density} has a mass of {mass}");
+                return Err(place.key("density").problem(message).help("masses must be positive and finite"));
+            }
             to.push(seedling.position, seedling.radius, mass);
             let last = to.len() - 1;
             to.velocity[last] = seedling.velocity.unwrap_or(velocity);
             to.group[last] = seedling.group.or(group).unwrap_or(0);
         }
+        Ok(())
     }
 
     /// Of a sphere, in 2D of a disc of unit thickness.
@@ -127,15 +144,17 @@ impl Nursery<'_> {
         let full = self.folder.join(&path.text);
         let at = |message: String| vec![Problem::at(path.span.clone(), message)];
         let shown = full.display().to_string();
-        let file = std::fs::File::open(&full).map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::NotFound => at(format!("cannot open {shown}: there is no such file")),
-            _ => at(format!("cannot open {shown}: {cause}")),
-        })?;
-        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(file);
-        let header = reader.headers().map_err(|cause| at(format!("{shown}: {cause}")))?.clone();
+        let bytes = attachment::read(&full).map_err(at)?;
+        let mut reader =
+            csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(bytes.as_slice());
+        let header = reader.headers().map_err(|cause| at(format!("{shown}{}", csv_trouble(&cause))))?.clone();
         let known = ["x", "y", "z", "r", "m", "vx", "vy", "vz", "group"];
         if let Some(unknown) = header.iter().find(|name| !known.contains(name)) {
             return Err(at(format!("{shown}: unknown column `{unknown}`; known are {}", known.join(","))));
+        }
+        if let Some((_, twice)) = header.iter().enumerate().find(|(k, name)| header.iter().take(*k).any(|n| n == *name))
+        {
+            return Err(at(format!("{shown}: a second column `{twice}`")));
         }
         let column = |name: &str| header.iter().position(|other| other == name);
         let required: &[&str] = if self.dimension == 2 { &["x", "y", "r"] } else { &["x", "y", "z", "r"] };
@@ -147,7 +166,7 @@ impl Nursery<'_> {
         let mut seedlings = Vec::new();
         let mut problems = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|cause| at(format!("{shown}: {cause}")))?;
+            let record = record.map_err(|cause| at(format!("{shown}{}", csv_trouble(&cause))))?;
             let line = record.position().map_or(0, csv::Position::line);
             match self.csv_particle(&record, &column) {
                 Ok(seedling) => seedlings.push(seedling),
@@ -186,13 +205,26 @@ impl Nursery<'_> {
         if let Some(mass) = seedling.mass.filter(|mass| *mass <= 0.0) {
             return Err(format!("m is {mass}; it must be positive"));
         }
-        if let (Some(vx), Some(vy)) = (number("vx")?, number("vy")?) {
-            seedling.velocity = Some(DVec3::new(vx, vy, number("vz")?.unwrap_or(0.0)));
-        }
+        seedling.velocity = self.csv_velocity([number("vx")?, number("vy")?, number("vz")?])?;
         if let Some(name) = column("group").and_then(|index| record.get(index)).filter(|name| !name.is_empty()) {
             seedling.group = Some(self.group(name)?);
         }
         Ok(seedling)
+    }
+
+    /// A velocity is given whole or not at all: a missing component would pass for 0.
+    fn csv_velocity(&self, given: [Option<f64>; 3]) -> Result<Option<DVec3>, String> {
+        match (self.dimension, given) {
+            (_, [None, None, None]) => Ok(None),
+            (2, [_, _, Some(vz)]) if vz != 0.0 => Err(format!("vz is {vz}, but a 2D scene has vz = 0")),
+            (2, [Some(vx), Some(vy), _]) => Ok(Some(DVec3::new(vx, vy, 0.0))),
+            (_, [Some(vx), Some(vy), Some(vz)]) => Ok(Some(DVec3::new(vx, vy, vz))),
+            _ => {
+                let missing = ["vx", "vy", "vz"].iter().zip(given).find(|(_, component)| component.is_none());
+                let name = missing.map_or("vz", |(name, _)| name);
+                Err(format!("{name} is empty, but another component of the velocity is given: give all or none"))
+            }
+        }
     }
 
     fn lattice(&self, lattice: &LatticeFile, random: &mut Pcg64Mcg) -> Result<Vec<Seedling>, Problem> {
@@ -213,12 +245,18 @@ impl Nursery<'_> {
         let margin = radii.greatest + freedom;
         let room = upper - lower - DVec3::splat(2.0 * margin);
         let sites = |axis: usize| {
-            if axis == 2 && self.dimension == 2 { 1 } else { (room[axis] / steps[axis] + 1e-9).floor() as i64 + 1 }
+            if axis == 2 && self.dimension == 2 { 1.0 } else { (room[axis] / steps[axis] + 1e-9).floor() + 1.0 }
         };
         let counts = [sites(0), sites(1), sites(2)];
-        if counts.iter().any(|count| *count < 1) {
+        // Written so that a size that overflows is refused, too.
+        if !counts.iter().all(|count| *count >= 1.0) {
             return Err(Problem::at(place, "no particle of this radius fits between `lower` and `upper`"));
         }
+        let all = counts.iter().product::<f64>();
+        if all > MOST as f64 {
+            return Err(Problem::at(place, format!("this lattice has {all:.3e} sites")).help(too_many()));
+        }
+        let counts = counts.map(|count| count as i64);
         let first = lower + DVec3::splat(margin) * self.directions();
         let mut seedlings = Vec::new();
         // Layer by layer upwards: y is up in 2D, z in 3D.
@@ -256,9 +294,18 @@ impl Nursery<'_> {
     /// Random sequential addition, the largest first, clear of all that is there already.
     fn fill(&self, fill: &FillFile, placed: &Particles, random: &mut Pcg64Mcg) -> Result<Vec<Seedling>, Problem> {
         let region = Region::new(&fill.region, self)?;
+        if fill.count > MOST {
+            return Err(Problem::at(region.span, format!("this fill has {} particles", fill.count)).help(too_many()));
+        }
         let obstacles: Vec<Placed> = self.obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
         let gap = fill.gap.map_or(0.0, |gap| gap.0);
         let radii: Vec<f64> = (0..fill.count).map(|_| draw(fill.radius, random)).collect();
+        let share: f64 = radii.iter().map(|r| self.volume(*r)).sum::<f64>() / region.volume;
+        if share > 1.0 {
+            let percent = 100.0 * share;
+            let message = format!("{} particles would take {percent:.3} % of the region: it is too small", fill.count);
+            return Err(Problem::at(region.span, message).help("use fewer or smaller particles, or a larger region"));
+        }
         let mut order: Vec<usize> = (0..fill.count).collect();
         order.sort_by(|&a, &b| radii[b].total_cmp(&radii[a]).then(a.cmp(&b)));
         let mut crowd = Crowd::new(placed, fill.radius.greatest, gap);
@@ -277,7 +324,6 @@ impl Nursery<'_> {
             };
             let found = (0..TRIES).filter_map(|_| region.sample(radius, random)).find(free);
             let Some(centre) = found else {
-                let share: f64 = radii.iter().map(|r| self.volume(*r)).sum::<f64>() / region.volume;
                 let reachable = if self.dimension == 2 { "0.5" } else { "0.35" };
                 let message = format!(
                     "the fill found room for {done} of {} particles; all of them would take {:.0} % of the region",
@@ -293,6 +339,23 @@ impl Nursery<'_> {
             seedlings[index] = Seedling::new(centre, radius);
         }
         Ok(seedlings)
+    }
+}
+
+/// Why there is a limit.
+fn too_many() -> String {
+    format!("a source makes at most {MOST} particles, to be refused before it fills the memory")
+}
+
+/// What is wrong with a CSV file, and in which line.
+fn csv_trouble(error: &csv::Error) -> String {
+    let line = error.position().map_or_else(String::new, |position| format!(", line {}", position.line()));
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{line}: {len} values, where the header has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => format!("{line}: this is no text in UTF-8"),
+        _ => format!("{line}: {error}"),
     }
 }
 
