@@ -307,7 +307,7 @@ fn shapes_and_motions_point_at_the_key_that_is_wrong() {
     refused_at(&plate, "[2, 0, 0]", "edges[1] = [2.0, 0.0, 0.0]: should be not parallel");
     let funnel = round("funnel = { top = [0, 0, 9], bottom = [0, 0, 9.0], top_radius = 1, bottom_radius = 1 }");
     refused_at(&funnel, "[0, 0, 9]", "top = [0.0, 0.0, 9.0]: should be different from bottom");
-    refused_at(&flat("half-space = { point = [0, 0], normal = [1e200, 0] }"), "[1e200, 0]", "neither 0 nor infinite");
+    refused_at(&flat("half-space = { point = [0, 0], normal = [1e-200, 0] }"), "[1e-200, 0]", "neither 0 nor infinite");
     refused_at(&moving("rotation = { centre = [0, 0], rate = 1, until = -1 }"), "-1", "until = -1.0");
     refused_at(&moving("table = { times = [1, 0] }"), "[1, 0]", "times = [1.0, 0.0]");
     refused_at(&moving("table = { times = [1, 2], angles = [0] }"), "[0]", "as many entries as times");
@@ -320,17 +320,49 @@ fn a_slip_of_the_keyboard_does_not_fill_the_memory() {
         &with("lattice = { lower = [0, 0], upper = [1e9, 1e9], spacing = 1, radius = 0.5 }"),
         &["1.000e18 sites", "at most 50000000"],
     );
-    refused(
-        &with("lattice = { lower = [0, 0], upper = [1e308, 1e308], spacing = 1e-300, radius = 1e-301 }"),
-        &["sites"],
-    );
-    refused(&with("lattice = { lower = [-1e308, 0], upper = [1e308, 1], spacing = 1, radius = 0.5 }"), &["inf sites"]);
+    refused(&with("lattice = { lower = [0, 0], upper = [1e99, 1e99], spacing = 1e-99, radius = 1e-100 }"), &["sites"]);
     let fill = |count: &str| {
         with(&format!("fill = {{ count = {count}, radius = 0.1, region.box = {{ lower = [1, 1], upper = [2, 2] }} }}"))
     };
     refused(&fill("1000000000000"), &["1000000000000 particles", "at most 50000000"]);
     refused(&fill("1000000"), &["would take 3141592.654 % of the region"]);
     refused(&fill("-1"), &["a whole number that is not negative is expected here, not the integer `-1`"]);
+}
+
+#[test]
+fn numbers_that_would_overflow_are_refused() {
+    refused_at(&GOOD.replace("[0, 0.5]", "[0, 1e308]"), "[0, 1e308]", "1e308 is not allowed here");
+    refused_at(&GOOD.replace("radius = 0.1", "radius = 1e308"), "1e308", "1e308 is not allowed here");
+    refused_at(&GOOD.replace("radius = 0.1", "radius = 1e-320"), "1e-320", "from 1e-100 to 1e100");
+    refused_at(&GOOD.replace("dt = 0.01", "dt = 1e-90"), "1e-90", "the run would have 1.0e90 steps");
+    refused_at(&format!("seed = 99999999999999999999\n{GOOD}"), "99999999999999999999", "too large");
+}
+
+#[test]
+fn odd_values_are_told_in_plain_words() {
+    refused_at(&GOOD.replace("dt = 0.01", "dt = 1979-05-27"), "1979-05-27", "no date is expected here");
+    refused(&GOOD.replace("[time]", "[[time]]"), &["bad.toml:3:1: `time` is a table, not a list", "[time]"]);
+    assert_eq!(problems(&GOOD.replace("[time]", "[[time]]")).problems.len(), 1);
+    let gravity = |text: &str| format!("{GOOD}[environment]\ngravity.{text}");
+    refused_at(&gravity("steps = { times = [], values = [] }"), "[]", "`times` is empty");
+    refused_at(&gravity("expression = []"), "[]", "2 expressions are needed");
+    refused_at(&gravity("expression = ['0', \"\"\"\nt +\n foo\"\"\"]"), "foo", "unknown name `foo`");
+    refused_at(&gravity("expression = ['0', \"t\\u0020+ foo\"]"), "\"t\\u0020+ foo\"", "unknown name `foo`");
+    let radii =
+        "[[particles]]\nmass = 1\nsource.lattice = { lower = [1, 1], upper = [2, 2], spacing = 3, radius = [1, inf] }";
+    refused_at(&format!("{GOOD}{radii}"), "[1, inf]", "a radius of inf");
+    let plate =
+        "dimension = 3\n[[obstacle]]\nshape.plate = { corner = [0, 0, 0], edges = [[1, 0, 0], [0, 1, 0], [1, 1, 0]] }";
+    refused(&GOOD.replace("dimension = 2", plate), &["bad.toml:4:", "this one has 3"]);
+}
+
+#[test]
+fn what_is_shown_of_a_line_is_short_and_keeps_its_tabs() {
+    let told = problems(&GOOD.replace("dt = 0.01", "\t\tdt\t=\t-0.01")).to_string();
+    assert!(told.contains("  4 | \t\tdt\t=\t-0.01\n    | \t\t  \t \t^^^^^"), "{told}");
+    let long = format!("{GOOD}[environment]\ngravity = [{}0]", "0, ".repeat(5000));
+    assert!(problems(&long).to_string().lines().all(|line| line.chars().count() < 150));
+    refused(&GOOD.replace("mass", "m\u{0}ss"), &["m\u{fffd}ss"]);
 }
 
 /// Bytes that make a difference to a parser.

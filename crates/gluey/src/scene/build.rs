@@ -1,5 +1,6 @@
 //! From the file as written to the checked simulation; problems are collected, not thrown at the first.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::diagnostics::{Problem, suggestion};
@@ -25,6 +26,8 @@ use crate::simulation::{Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
 const FRAMES: u64 = 100;
+/// Steps of a run: up to 2⁵² every time step·dt is told from the next.
+const MOST_STEPS: f64 = (1_u64 << 52) as f64;
 /// Overlaps named in a message.
 const MOST_OVERLAPS: usize = 5;
 /// Default strength of a bond, in units of what stops the heaviest particle from one greatest radius a step.
@@ -60,12 +63,17 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     };
     let particles = nursery.grow(&file.particles, &mut problems);
     let settings = settings(file);
+    let steps = file.time.until.0 / file.time.dt.0;
+    if steps > MOST_STEPS {
+        let problem = root.key("time").key("dt").problem(format!("the run would have {steps:.1e} steps"));
+        problems.push(problem.help(format!("`until` / `dt` must not exceed {MOST_STEPS:.1e}")));
+    }
     if problems.is_empty() {
         check_start(&particles, &obstacles, &settings, &mut problems);
     }
     let laws = Laws { file, particles: &particles, obstacles: &obstacles, root: &root };
     let adhesion = laws.adhesion(&mut problems);
-    let reader = Reader { dimension, groups: &names, place: root.key("force") };
+    let reader = Reader { dimension, groups: &names, root: &root };
     let environment = environment(file, &reader, &mut problems);
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
 
@@ -340,7 +348,7 @@ fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -
     let mut keep = |result: Result<Signal3, Problem>| result.map_err(|problem| problems.push(problem)).ok();
     let gravity = match &given.gravity {
         None => Some([0.0; 3].map(Signal::Constant)),
-        Some(signal) => keep(reader.signal(signal)),
+        Some(signal) => keep(reader.signal(signal, &reader.root.key("environment").key("gravity"))),
     };
     let mut forces = Vec::new();
     for (index, force) in file.forces.iter().enumerate() {
@@ -354,7 +362,9 @@ fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -
         Some(DragFile::Coefficient(value)) => Drag::Coefficient(value.0),
         Some(DragFile::Stokes(stokes)) => Drag::Stokes { viscosity: stokes.viscosity.0 },
     };
-    let flow = match given.flow.as_ref().map(|texts| reader.expressions(texts, &FLOW_VARIABLES)).transpose() {
+    let flow_place = reader.root.key("environment").key("flow");
+    let flow = given.flow.as_ref().map(|texts| reader.expressions(texts, &flow_place, &FLOW_VARIABLES));
+    let flow = match flow.transpose() {
         Ok(flow) => flow,
         Err(problem) => {
             problems.push(problem);
@@ -383,8 +393,8 @@ struct Reader<'a> {
     dimension: usize,
     /// Names of the groups; forces refer to them.
     groups: &'a [String],
-    /// The list of forces.
-    place: Place<'a>,
+    /// The file.
+    root: &'a Place<'a>,
 }
 
 /// What messages call a force.
@@ -397,36 +407,40 @@ impl Reader<'_> {
         vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
     }
 
-    fn table(&self, file: &TableFile, kind: fn(Table) -> Signal) -> Result<Signal3, Problem> {
-        let span = file.values.first().map_or(0..0, |first| first.span.start..first.span.end);
+    fn table(&self, file: &TableFile, place: &Place, kind: fn(Table) -> Signal) -> Result<Signal3, Problem> {
         let times: Vec<f64> = file.times.iter().map(|time| time.0).collect();
         let values = file.values.iter().map(|value| self.vector(value)).collect::<Result<Vec<_>, _>>()?;
         let component = |axis: usize| {
             let column = values.iter().map(|value| value[axis]).collect();
-            Table::new(times.clone(), column).map(kind).map_err(|error| Problem::at(span.clone(), error.to_string()))
+            Table::new(times.clone(), column).map(kind).map_err(|error| place.key("times").problem(error.to_string()))
         };
         Ok([component(0)?, component(1)?, component(2)?])
     }
 
-    fn signal(&self, file: &VectorSignal) -> Result<Signal3, Problem> {
+    fn signal(&self, file: &VectorSignal, place: &Place) -> Result<Signal3, Problem> {
         match file {
             VectorSignal::Constant(vector) => Ok(self.vector(vector)?.to_array().map(Signal::Constant)),
-            VectorSignal::Changing(ChangingVector::Steps(table)) => self.table(table, Signal::Steps),
-            VectorSignal::Changing(ChangingVector::Linear(table)) => self.table(table, Signal::Linear),
+            VectorSignal::Changing(ChangingVector::Steps(table)) => {
+                self.table(table, &place.key("steps"), Signal::Steps)
+            }
+            VectorSignal::Changing(ChangingVector::Linear(table)) => {
+                self.table(table, &place.key("linear"), Signal::Linear)
+            }
             VectorSignal::Changing(ChangingVector::Expression(texts)) => {
-                Ok(self.expressions(texts, &["t"])?.map(Signal::Expression))
+                Ok(self.expressions(texts, &place.key("expression"), &["t"])?.map(Signal::Expression))
             }
         }
     }
 
     fn force(&self, file: &ForceFile, index: usize) -> Result<Force, Problem> {
         let label = label(file, index);
-        let (signal, per) = match (&file.force, &file.acceleration) {
-            (Some(force), None) => (force, Per::Force),
-            (None, Some(acceleration)) => (acceleration, Per::Acceleration),
+        let place = self.root.key("force").index(index);
+        let (signal, per, place) = match (&file.force, &file.acceleration) {
+            (Some(force), None) => (force, Per::Force, place.key("force")),
+            (None, Some(acceleration)) => (acceleration, Per::Acceleration, place.key("acceleration")),
             _ => {
                 let message = format!("`{label}` needs either `force` or `acceleration`");
-                let problem = self.place.index(index).problem(message);
+                let problem = place.problem(message);
                 return Err(problem.help("write one of the two in its [[force]] table"));
             }
         };
@@ -436,31 +450,30 @@ impl Reader<'_> {
         };
         let groups = file.groups.as_ref().map(|names| names.iter().map(find).collect()).transpose()?;
         let components = match signal {
-            VectorSignal::Changing(ChangingVector::Expression(texts)) => {
-                self.expressions(texts, &crate::environment::FORCE_VARIABLES)?.map(ForceComponent::Field)
-            }
-            other => self.signal(other)?.map(ForceComponent::Signal),
+            VectorSignal::Changing(ChangingVector::Expression(texts)) => self
+                .expressions(texts, &place.key("expression"), &crate::environment::FORCE_VARIABLES)?
+                .map(ForceComponent::Field),
+            other => self.signal(other, &place)?.map(ForceComponent::Signal),
         };
         Ok(Force { label, groups, components, per })
     }
 
     /// Three expressions; in 2D the third may be left out.
-    fn expressions(&self, texts: &[Name], variables: &[&str]) -> Result<[Expression; 3], Problem> {
-        let parse = |text: &str, span: std::ops::Range<usize>| {
+    fn expressions(&self, texts: &[Name], place: &Place, variables: &[&str]) -> Result<[Expression; 3], Problem> {
+        let parse = |text: &str, span: &Range<usize>| {
             Expression::parse(text, variables).map_err(|ExpressionError { at, message, help }| {
-                // The text starts after its opening quote.
-                let problem = Problem::at(span.start + 1 + at.start..span.start + 1 + at.end, message);
-                Problem { help, ..problem }
+                // Quotes come before the text; with escapes in it only the whole can be shown.
+                let start =
+                    place.text().get(span.clone()).and_then(|raw| raw.find(text)).map(|quotes| span.start + quotes);
+                let span = start.map_or(span.clone(), |start| start + at.start..start + at.end);
+                Problem { help, ..Problem::at(span, message) }
             })
         };
-        let one = |index: usize| match texts.get(index) {
-            Some(name) => parse(&name.text, name.span.clone()),
-            None => parse("0", 0..0),
-        };
+        let one =
+            |index: usize| texts.get(index).map_or_else(|| parse("0", &(0..0)), |name| parse(&name.text, &name.span));
         if texts.len() == 3 || (texts.len() == 2 && self.dimension == 2) {
             return Ok([one(0)?, one(1)?, one(2)?]);
         }
-        let span = texts.first().map_or(0..0, |first| first.span.clone());
-        Err(Problem::at(span, format!("{} expressions are needed, one a component", self.dimension)))
+        Err(place.problem(format!("{} expressions are needed, one a component", self.dimension)))
     }
 }

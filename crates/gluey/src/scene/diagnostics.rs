@@ -12,6 +12,10 @@ use super::tree::{Branch, remove, smallest_entry};
 
 /// Problems reported at once; a file with more is mended step by step.
 const MOST_PROBLEMS: usize = 30;
+/// Characters of a line that are shown.
+const LONG_LINE: usize = 120;
+/// Tables of which a file has one.
+const SINGLE_TABLES: [&str; 5] = ["time", "contact", "environment", "solver", "output"];
 /// How the parser starts to say that a table which stands for a choice is empty.
 const NO_CHOICE: &str = "wanted exactly 1 element, found 0";
 /// And that it has too many keys.
@@ -80,16 +84,26 @@ impl SceneError {
             return problem.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  help: {help}"));
         };
         let (line, column) = self.place(span.start);
-        let source = self.text.lines().nth(line - 1).unwrap_or("");
         let number = line.to_string();
-        let shown = self.text.get(span.clone()).map_or(1, |s| s.lines().next().unwrap_or("").chars().count());
-        let width = shown.clamp(1, source.chars().count().saturating_sub(column - 1).max(1));
+        let covered = self.text.get(span.clone()).map_or(1, |s| s.lines().next().unwrap_or("").chars().count());
+        let (source, indent, width) = excerpt(self.text.lines().nth(line - 1).unwrap_or(""), column - 1, covered);
         writeln!(f, "{path}:{line}:{column}: {}", problem.message)?;
         let blank = " ".repeat(number.len());
         writeln!(f, "  {number} | {source}")?;
-        write!(f, "  {blank} | {}{}", " ".repeat(column - 1), "^".repeat(width))?;
+        write!(f, "  {blank} | {indent}{}", "^".repeat(width))?;
         problem.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  {blank} = {help}"))
     }
+}
+
+/// The part of a line to show for `covered` characters from `start`, what stands before them as blanks, and how many of
+/// them are shown.
+fn excerpt(line: &str, start: usize, covered: usize) -> (String, String, usize) {
+    let first = if line.chars().count() > LONG_LINE { start.saturating_sub(LONG_LINE / 2) } else { 0 };
+    let shown: String = line.chars().skip(first).take(LONG_LINE).collect();
+    // A tab is as wide as the terminal likes, and so it stands in both lines.
+    let indent: String = shown.chars().take(start - first).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let width = covered.clamp(1, shown.chars().count().saturating_sub(start - first).max(1));
+    (shown.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}"), indent, width)
 }
 
 impl fmt::Display for SceneError {
@@ -128,13 +142,22 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Problem>> {
     }
     let mut table = table;
     let mut left_out: Vec<Vec<Branch>> = Vec::new();
+    // A list would be taken for the values of the table, in the order of the manual.
+    for name in SINGLE_TABLES {
+        if let Some(list) = table.get_ref().get(name).filter(|value| value.get_ref().is_array()) {
+            let problem = Problem::at(list.span(), format!("`{name}` is a table, not a list"));
+            problems.push(problem.help(format!("write its header in single brackets: [{name}]")));
+            left_out.push(vec![Branch::from(name)]);
+            remove(&mut table, &[Branch::from(name)]);
+        }
+    }
     loop {
         match T::deserialize(Deserializer::from(table.clone())) {
             Ok(value) if problems.is_empty() => return Ok(value),
             Ok(_) => return Err(problems),
             Err(error) => {
                 let entry = error.span().and_then(|span| smallest_entry(table.get_ref(), &span));
-                let problem = bare_choice(&error, entry.as_deref(), text).unwrap_or_else(|| explain(&error));
+                let problem = explain_by_text(&error, entry.as_deref(), text).unwrap_or_else(|| explain(&error));
                 if !follows(&error, entry.as_deref(), &left_out) && !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -155,10 +178,15 @@ fn follows(error: &de::Error, entry: Option<&[Branch]>, left_out: &[Vec<Branch>]
     left_out.iter().any(|path| last_key(path) || (nothing_left && emptied(path)))
 }
 
-/// A choice that is named as text although it needs values.
-fn bare_choice(error: &de::Error, entry: Option<&[Branch]>, text: &str) -> Option<Problem> {
-    let expected = error.message().trim().strip_prefix("invalid type: unit variant, expected ")?;
+/// What the parser has no words for: a choice that is named as text although it needs values, and a date.
+fn explain_by_text(error: &de::Error, entry: Option<&[Branch]>, text: &str) -> Option<Problem> {
     let span = error.span()?;
+    let message = error.message().trim();
+    // The parser presents dates as tables.
+    if message.starts_with("invalid type: map") && text.get(span.clone())?.starts_with(|c: char| c.is_ascii_digit()) {
+        return Some(Problem::at(span, "no date is expected here"));
+    }
+    let expected = message.strip_prefix("invalid type: unit variant, expected ")?;
     let choice = text.get(span.clone())?.trim_matches(['"', '\'']);
     let key = entry?.iter().rev().find_map(|branch| match branch {
         Branch::Key(key) => Some(key),
@@ -205,8 +233,12 @@ fn explain_kind(message: &str, span: Range<usize>) -> Problem {
     match kinds {
         Some(("map", "a sequence")) => Problem::at(span, "a list is expected here, not a table")
             .help("a list of tables has headers in double brackets, as in [[obstacle]]"),
+        Some((found, _)) if found.ends_with("128") => Problem::at(span, "this number is too large"),
         Some((found, expected)) => {
             Problem::at(span, format!("{} is expected here, not {}", in_words(expected), found_in_words(found)))
+        }
+        None if message.starts_with("invalid length") && message.contains("expected struct") => {
+            Problem::at(span, "a table is expected here, not a list")
         }
         None if message.starts_with(NO_CHOICE) => Problem::at(span, "a choice is missing here: this table is empty"),
         None if message.starts_with(ONE_CHOICE) => Problem::at(span, "only one choice may stand here"),

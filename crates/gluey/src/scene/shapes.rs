@@ -165,7 +165,8 @@ pub struct PlateFile {
     /// One corner.
     pub corner: Vector,
     /// The two edges from this corner.
-    pub edges: [Vector; 2],
+    #[schemars(length(min = 2, max = 2))]
+    pub edges: Vec<Vector>,
     /// Thickness (default 0).
     pub thickness: Option<NotNegative>,
 }
@@ -347,7 +348,11 @@ impl Workshop<'_> {
                 Shape::Plate(Plate::segment(from, to, thick(f.thickness)))
             }
             ShapeFile::Plate(f) => {
-                let edges = [self.point(&f.edges[0])?, self.point(&f.edges[1])?];
+                let [one, other] = f.edges.as_slice() else {
+                    let message = format!("a plate has two edges from its corner, this one has {}", f.edges.len());
+                    return Err(place.key("edges").problem(message));
+                };
+                let edges = [self.point(one)?, self.point(other)?];
                 Shape::Plate(Plate { corner: self.point(&f.corner)?, edges, thickness: thick(f.thickness) })
             }
             ShapeFile::Funnel(f) => Shape::Funnel(Funnel {

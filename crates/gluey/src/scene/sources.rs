@@ -12,7 +12,7 @@ use super::attachment;
 use super::diagnostics::{Problem, suggestion};
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
 use super::tree::Place;
-use super::value::{Name, Radii, Vector};
+use super::value::{Name, Radii, Vector, shown, usable};
 use crate::geometry::{Obstacle, Particles, Placed};
 
 /// Random places tried for a particle before a fill gives up.
@@ -111,8 +111,8 @@ impl Nursery<'_> {
                 return Err(problem.help("give `mass` or `density` beside their `source`"));
             };
             if !(mass > 0.0 && mass.is_finite()) {
-                let (radius, density) = (seedling.radius, source.density.map_or(0.0, |density| density.0));
-                let message = format!("a particle of radius {radius} and density {density} has a mass of {mass}");
+                let (radius, mass) = (shown(seedling.radius), shown(mass));
+                let message = format!("a particle of radius {radius} has a mass of {mass} with this density");
                 return Err(place.key("density").problem(message).help("masses must be positive and finite"));
             }
             to.push(seedling.position, seedling.radius, mass);
@@ -188,8 +188,8 @@ impl Nursery<'_> {
         {
             None => Ok(None),
             Some(text) => match text.parse::<f64>() {
-                Ok(value) if value.is_finite() => Ok(Some(value)),
-                _ => Err(format!("{name} is `{text}`, which is no finite number")),
+                Ok(value) if usable(value) => Ok(Some(value)),
+                _ => Err(format!("{name} is `{text}`, which is no finite number of at most 1e100")),
             },
         };
         let required = |name: &str| number(name)?.ok_or_else(|| format!("{name} is empty"));

@@ -21,6 +21,11 @@ impl<'a> Place<'a> {
         Self { text, path: Vec::new() }
     }
 
+    /// The text of the file.
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// An entry of this table.
     pub(super) fn key(&self, key: &str) -> Self {
         self.step(Branch::from(key))

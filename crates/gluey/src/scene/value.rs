@@ -11,7 +11,24 @@ use toml::Spanned;
 /// Reads a number and says what is wrong with it.
 fn number<'de, D: Deserializer<'de>>(from: D, allowed: fn(f64) -> bool, right: &str) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
-    if allowed(value) { Ok(value) } else { Err(D::Error::custom(format!("{value} is not allowed here: {right}"))) }
+    if allowed(value) {
+        Ok(value)
+    } else {
+        Err(D::Error::custom(format!("{} is not allowed here: {right}", shown(value))))
+    }
+}
+
+/// Numbers beyond this, and positive ones below its inverse, are refused: their squares and cubes would overflow.
+const GREATEST: f64 = 1e100;
+
+pub(super) fn usable(value: f64) -> bool {
+    value.abs() <= GREATEST
+}
+
+/// A number as one would write it.
+pub(super) fn shown(value: f64) -> String {
+    let ordinary = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if ordinary { value.to_string() } else { format!("{value:e}") }
 }
 
 macro_rules! checked_number {
@@ -40,15 +57,15 @@ macro_rules! checked_number {
 
 checked_number! {
     /// A number > 0.
-    Positive, |v| v.is_finite() && v > 0.0, "it must be positive and finite", { "type": "number", "exclusiveMinimum": 0 }
+    Positive, |v| usable(v) && v >= GREATEST.recip(), "it must be positive and finite, from 1e-100 to 1e100", { "type": "number", "exclusiveMinimum": 0 }
 }
 checked_number! {
     /// A number ≥ 0.
-    NotNegative, |v| v.is_finite() && v >= 0.0, "it must be finite and not negative", { "type": "number", "minimum": 0 }
+    NotNegative, |v| usable(v) && v >= 0.0, "it must be from 0 to 1e100", { "type": "number", "minimum": 0 }
 }
 checked_number! {
-    /// Any number but NaN and the infinities.
-    Finite, f64::is_finite, "it must be finite", { "type": "number" }
+    /// Any number but NaN, the infinities and what comes near them.
+    Finite, usable, "it must be finite, at most 1e100", { "type": "number" }
 }
 checked_number! {
     /// A roughness threshold γ_min, −inf included.
@@ -91,8 +108,10 @@ impl Vector {
         if !(2..=3).contains(&values.len()) {
             return Err(format!("a vector has two or three numbers, this one has {}", values.len()));
         }
-        match values.iter().find(|v| !v.is_finite()) {
-            Some(bad) => Err(format!("{bad} is not allowed here: all components must be finite")),
+        match values.iter().find(|v| !usable(**v)) {
+            Some(bad) => {
+                Err(format!("{} is not allowed here: all components must be finite, at most 1e100", shown(*bad)))
+            }
             None => Ok(Self { values, span }),
         }
     }
@@ -155,8 +174,10 @@ impl<'de> Deserialize<'de> for Radii {
             [least, greatest] => Self { least, greatest },
             _ => return Err(D::Error::custom("give one radius, or [least, greatest]")),
         };
-        if !(radii.least > 0.0 && radii.greatest.is_finite()) {
-            return Err(D::Error::custom(format!("a radius of {} is not allowed: it must be positive", radii.least)));
+        let good = |radius: &f64| *radius >= GREATEST.recip() && usable(*radius);
+        if let Some(bad) = [radii.least, radii.greatest].iter().find(|radius| !good(radius)) {
+            let message = format!("a radius of {} is not allowed: it must be positive and finite", shown(*bad));
+            return Err(D::Error::custom(message));
         }
         if radii.least > radii.greatest {
             return Err(D::Error::custom("the least radius comes first: [least, greatest]"));
