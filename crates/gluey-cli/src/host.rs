@@ -34,7 +34,7 @@ pub fn facts(scene: Option<&Path>) -> Vec<(&'static str, String)> {
 pub fn scene_path(run: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(run.join(FILE)).ok()?;
     let document: toml_edit::DocumentMut = text.parse().ok()?;
-    let last = document.get("session")?.as_array_of_tables()?.iter().last()?;
+    let last = document.get("start")?.as_array_of_tables()?.iter().last()?;
     last.get(SCENE)?.as_str().map(PathBuf::from)
 }
 

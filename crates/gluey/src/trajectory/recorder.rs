@@ -263,9 +263,9 @@ impl Recorder {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => String::new(),
             other => other.map_err(TrajectoryError::io("read", &path))?,
         };
-        let session: toml::Table =
+        let start: toml::Table =
             facts.iter().map(|(name, fact)| ((*name).to_owned(), toml::Value::from(fact.as_str()))).collect();
-        write_whole(&path, Durable::Later, |out| writeln!(out, "{before}[[session]]\n{session}"))
+        write_whole(&path, Durable::Later, |out| writeln!(out, "{before}[[start]]\n{start}"))
     }
 }
 

@@ -352,7 +352,7 @@ fn frames_are_counted_without_vtk_too() {
 }
 
 #[test]
-fn every_session_notes_its_host() {
+fn every_start_notes_its_host() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), PLAN, 6);
     let checkpoint = Checkpoint::read(&checkpoint_path(folder.path())).unwrap();
@@ -360,8 +360,8 @@ fn every_session_notes_its_host() {
     recorder.record_host(&[("name", "th\"ere".into()), ("threads", "2".into())]).unwrap();
     let text = fs::read_to_string(folder.path().join("host.toml")).unwrap();
     let table: toml::Table = toml::from_str(&text).unwrap();
-    let sessions = table["session"].as_array().unwrap();
-    assert_eq!(sessions.len(), 2);
-    assert_eq!(sessions[0]["name"].as_str(), Some("here"));
-    assert_eq!(sessions[1]["name"].as_str(), Some("th\"ere"));
+    let starts = table["start"].as_array().unwrap();
+    assert_eq!(starts.len(), 2);
+    assert_eq!(starts[0]["name"].as_str(), Some("here"));
+    assert_eq!(starts[1]["name"].as_str(), Some("th\"ere"));
 }
