@@ -9,7 +9,8 @@ use glam::DVec3;
 /// All pairs i < j whose balls meet, sorted.
 #[must_use]
 pub fn pairs(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
-    let grid = Grid::new(position, extent);
+    let mut grid = Grid::default();
+    grid.sort(position, extent);
     let mut partners = Vec::new();
     let mut found = Vec::new();
     for i in 0..position.len() as u32 {
@@ -38,6 +39,7 @@ fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
     centre.distance_squared(other.centre) <= (extent + other.extent).powi(2)
 }
 
+#[derive(Clone, Copy)]
 struct Entry {
     centre: DVec3,
     extent: f64,
@@ -49,10 +51,11 @@ struct Entry {
 type Cube = [i32; 3];
 
 /// Particles sorted by the bucket of their cube.
+#[derive(Default)]
 pub struct Grid {
     inverse_side: f64,
     mask: usize,
-    /// Where each bucket starts among the entries.
+    /// Where each bucket starts among the entries, and the next one after it.
     start: Vec<u32>,
     entries: Vec<Entry>,
     /// The least and greatest cube in each direction: a flat scene visits 9 cubes instead of 27.
@@ -61,42 +64,36 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Sorts balls with these centres and extents (radii) into buckets.
-    #[must_use]
-    pub fn new(position: &[DVec3], extent: &[f64]) -> Self {
-        let side = 2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    /// Sorts balls with these centres and extents (radii) into buckets; the room of an earlier sort is used again.
+    pub fn sort(&mut self, position: &[DVec3], extent: &[f64]) {
         let buckets = position.len().next_power_of_two();
-        let mut grid = Self {
-            inverse_side: side.recip(),
-            mask: buckets - 1,
-            start: vec![0; buckets + 1],
-            entries: Vec::new(),
-            least: [i32::MAX; 3],
-            greatest: [i32::MIN; 3],
-        };
-        let bucket_of: Vec<u32> = position.iter().map(|&x| grid.bucket(grid.cube(x)) as u32).collect();
-        for (&x, &bucket) in position.iter().zip(&bucket_of) {
-            grid.start[bucket as usize + 1] += 1;
-            for (axis, cube) in grid.cube(x).into_iter().enumerate() {
-                grid.least[axis] = grid.least[axis].min(cube);
-                grid.greatest[axis] = grid.greatest[axis].max(cube);
+        self.inverse_side = (2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max)).recip();
+        self.mask = buckets - 1;
+        (self.least, self.greatest) = ([i32::MAX; 3], [i32::MIN; 3]);
+        // `start[b + 1]` counts the entries of bucket b, then tells where its next entry goes, then where b ends.
+        self.start.clear();
+        self.start.resize(buckets + 2, 0);
+        for &x in position {
+            let cube = self.cube(x);
+            let bucket = self.bucket(cube);
+            self.start[bucket + 2] += 1;
+            for (axis, at) in cube.into_iter().enumerate() {
+                self.least[axis] = self.least[axis].min(at);
+                self.greatest[axis] = self.greatest[axis].max(at);
             }
         }
-        for bucket in 0..buckets {
-            grid.start[bucket + 1] += grid.start[bucket];
+        for bucket in 1..=buckets {
+            self.start[bucket + 1] += self.start[bucket];
         }
-        let mut next = grid.start.clone();
-        let mut order = vec![0_u32; position.len()];
-        for (i, &bucket) in bucket_of.iter().enumerate() {
-            order[next[bucket as usize] as usize] = i as u32;
-            next[bucket as usize] += 1;
+        let nowhere = Entry { centre: DVec3::ZERO, extent: 0.0, cube: [0; 3], id: 0 };
+        self.entries.clear();
+        self.entries.resize(position.len(), nowhere);
+        for (i, (&centre, &extent)) in position.iter().zip(extent).enumerate() {
+            let cube = self.cube(centre);
+            let next = self.bucket(cube) + 1;
+            self.entries[self.start[next] as usize] = Entry { centre, extent, cube, id: i as u32 };
+            self.start[next] += 1;
         }
-        let entry = |&id: &u32| {
-            let centre = position[id as usize];
-            Entry { centre, extent: extent[id as usize], cube: grid.cube(centre), id }
-        };
-        grid.entries = order.iter().map(entry).collect();
-        grid
     }
 
     /// Fills `found` with those after particle i whose balls meet its own, sorted.

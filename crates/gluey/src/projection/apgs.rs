@@ -79,7 +79,8 @@ impl Projection for AcceleratedGaussSeidel {
             let momentum = (f64::from(k - 1) / f64::from(k + 2)).min((1.0 - damping) / (1.0 + damping));
             self.extrapolate(impulses, momentum);
         };
-        Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
+        // A solve ends at a test, whose velocities are those of the impulses alone.
+        Outcome { status, sweeps, products, accuracy: problem.accuracy_with(impulses, &self.velocity) }
     }
 }
 
@@ -120,15 +121,16 @@ impl AcceleratedGaussSeidel {
             body.velocity = *velocity;
         }
         for ((row, x), y) in problem.rows.iter().zip(base).zip(&self.ahead) {
+            let (push, push_ahead) = (row.normal * *x, row.normal * *y);
             let i = row.i as usize;
             let inverse_mass = self.bodies[i].inverse_mass;
-            self.velocity[i] -= row.normal * (x * inverse_mass);
-            self.bodies[i].velocity -= row.normal * (y * inverse_mass);
+            self.velocity[i] -= push * inverse_mass;
+            self.bodies[i].velocity -= push_ahead * inverse_mass;
             if row.j != WALL {
                 let j = row.j as usize;
                 let inverse_mass = self.bodies[j].inverse_mass;
-                self.velocity[j] += row.normal * (x * inverse_mass);
-                self.bodies[j].velocity += row.normal * (y * inverse_mass);
+                self.velocity[j] += push * inverse_mass;
+                self.bodies[j].velocity += push_ahead * inverse_mass;
             }
         }
     }

@@ -60,7 +60,14 @@ impl Problem {
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ, from the impulses alone.
     #[must_use]
     pub fn velocity(&self, impulses: &[f64]) -> Vec<DVec3> {
-        let mut velocity = self.apriori.clone();
+        let mut velocity = Vec::new();
+        self.velocity_into(impulses, &mut velocity);
+        velocity
+    }
+
+    /// The same into a buffer.
+    pub fn velocity_into(&self, impulses: &[f64], velocity: &mut Vec<DVec3>) {
+        velocity.clone_from(&self.apriori);
         for (row, &impulse) in self.rows.iter().zip(impulses) {
             if impulse != 0.0 {
                 let push = row.normal * impulse;
@@ -70,7 +77,6 @@ impl Problem {
                 }
             }
         }
-        velocity
     }
 
     /// A_cc = 1/m_i + 1/m_j (without 1/m_j at a wall).

@@ -38,6 +38,13 @@ pub(super) struct Candidates {
     pub warm: Vec<f64>,
 }
 
+/// A ball around each particle that holds all it may touch, and the balls in buckets.
+#[derive(Default)]
+pub(super) struct Balls {
+    extent: Vec<f64>,
+    grid: Grid,
+}
+
 /// What the search for candidates reads.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
@@ -69,12 +76,12 @@ impl Search<'_> {
     /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen. Only pairs that are not known yet are added.
-    pub(super) fn run(&self, candidates: &mut Candidates) {
-        let extent = self.extent();
-        let grid = Grid::new(&self.particles.position, &extent);
+    pub(super) fn run(&self, balls: &mut Balls, candidates: &mut Candidates) {
+        self.measure(&mut balls.extent);
+        balls.grid.sort(&self.particles.position, &balls.extent);
         let starts: Vec<usize> = (0..self.particles.len()).step_by(CHUNK).collect();
         for batch in starts.chunks(BATCH) {
-            let chunk = |&start: &usize| self.chunk(start, (start + CHUNK).min(self.particles.len()), (&grid, &extent));
+            let chunk = |&start: &usize| self.chunk(start, (start + CHUNK).min(self.particles.len()), balls);
             let chunks: Vec<Candidates> = batch.par_iter().map(chunk).collect();
             candidates.append(chunks);
         }
@@ -82,20 +89,21 @@ impl Search<'_> {
 
     /// Radius of the ball around xⁿ that holds all a particle may touch: its own, its way relative to the crowd, and
     /// what contacts may divert it.
-    fn extent(&self) -> Vec<f64> {
+    fn measure(&self, extent: &mut Vec<f64>) {
         let count = self.particles.len().max(1) as f64;
         let crowd = self.apriori.iter().sum::<DVec3>() / count;
         let way = |i: usize| (self.apriori[i] - crowd).length() * self.dt;
-        (0..self.particles.len()).map(|i| self.particles.radius[i] + way(i) + self.diversion[i]).collect()
+        extent.clear();
+        extent.extend((0..self.particles.len()).map(|i| self.particles.radius[i] + way(i) + self.diversion[i]));
     }
 
-    fn chunk(&self, from: usize, to: usize, (grid, extent): (&Grid, &[f64])) -> Candidates {
+    fn chunk(&self, from: usize, to: usize, balls: &Balls) -> Candidates {
         let mut contacts = &self.contacts[self.contacts.partition_point(|c| (c.pair.first() as usize) < from)..];
         let mut candidates = Candidates::default();
         let (mut partners, mut near): (Vec<u32>, Vec<Near>) = (Vec::new(), Vec::new());
-        for (i, &extent) in extent.iter().enumerate().take(to).skip(from) {
+        for (i, &extent) in balls.extent.iter().enumerate().take(to).skip(from) {
             near.clear();
-            grid.partners(i as u32, self.particles.position[i], extent, &mut partners);
+            balls.grid.partners(i as u32, self.particles.position[i], extent, &mut partners);
             near.extend(partners.iter().filter_map(|&j| self.near_particle(i, j as usize)));
             self.near_obstacles(i, &mut near);
             let mut near = near.iter().peekable();

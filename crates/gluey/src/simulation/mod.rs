@@ -180,10 +180,11 @@ impl Simulation {
         let now = Setting { state, obstacles, placed: &placed, adhesion, settings, span };
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
-        let velocity = workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
+        workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
         workspace.record_loads(&now);
-        state.contacts = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
-        state.particles.advance(&velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
+        let glued = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        workspace.recycle(std::mem::replace(&mut state.contacts, glued));
+        state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.record_gaps(&state.particles, &placed);
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use super::candidates::{Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
+use super::candidates::{Balls, Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
 use crate::contact::{Contact, Pair, Partner};
@@ -76,11 +76,16 @@ pub(super) struct Workspace {
     impulses: Vec<f64>,
     /// How far contacts may divert each particle from where V^{n+1/2} takes it.
     diversion: Vec<f64>,
+    balls: Balls,
+    /// Vⁿ⁺¹.
+    pub velocity: Vec<DVec3>,
+    /// The contacts of the step before, whose place the next ones take.
+    contacts: Vec<Contact>,
 }
 
 impl Workspace {
-    /// Vⁿ⁺¹; the impulses Λ ≥ γⁿ/R stay here for [`Self::glue`].
-    pub(super) fn project(&mut self, solver: &mut dyn Projection, now: &Setting) -> Result<Vec<DVec3>, Refusal> {
+    /// Finds Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R; they stay here for what follows.
+    pub(super) fn project(&mut self, solver: &mut dyn Projection, now: &Setting) -> Result<(), Refusal> {
         self.first_guess(now);
         self.refuse_fast_obstacles(now)?;
         self.list(now);
@@ -92,23 +97,23 @@ impl Workspace {
                 self.relax();
                 continue;
             }
-            let velocity = self.problem.velocity(&self.impulses);
-            if let Some(particle) = velocity.iter().position(|v| !v.is_finite()) {
+            self.problem.velocity_into(&self.impulses, &mut self.velocity);
+            if let Some(particle) = self.velocity.iter().position(|v| !v.is_finite()) {
                 return Err(StepError::NotFinite { particle }.into());
             }
-            let overlaps = Self::unseen_overlaps(&velocity, now);
-            if self.outran_the_list(&velocity, widened) {
+            let overlaps = Self::unseen_overlaps(&self.velocity, now);
+            if self.outran_the_list(widened) {
                 widened += 1;
                 self.extend_list(now);
             } else if !overlaps.is_empty() && curved < CURVED_ROUNDS {
-                self.bend(&overlaps, &velocity, now, curved);
+                self.bend(&overlaps, now, curved);
                 curved += 1;
             } else {
                 self.report.unconverged += u32::from(!overlaps.is_empty());
                 let pushes = |problem: &Problem, c: usize| self.impulses[c] > problem.rows[c].lower;
-                let slip = self.refuse_slip(now, pushes, Some(&velocity))?;
+                let slip = self.refuse_slip(now, pushes, Some(&self.velocity))?;
                 self.report.slip = self.report.slip.max(slip);
-                return Ok(velocity);
+                return Ok(());
             }
         }
     }
@@ -162,14 +167,18 @@ impl Workspace {
     fn list(&mut self, now: &Setting) {
         let mut candidates = self.take_candidates();
         candidates.clear();
-        self.search(now, &[]).run(&mut candidates);
+        let mut balls = std::mem::take(&mut self.balls);
+        self.search(now, &[]).run(&mut balls, &mut candidates);
+        self.balls = balls;
         self.put_candidates(candidates);
     }
 
     /// Adds those that the widened diversions let meet.
     fn extend_list(&mut self, now: &Setting) {
         let mut more = Candidates::default();
-        self.search(now, &self.pairs).run(&mut more);
+        let mut balls = std::mem::take(&mut self.balls);
+        self.search(now, &self.pairs).run(&mut balls, &mut more);
+        self.balls = balls;
         let mut candidates = self.take_candidates();
         candidates.merge(&more);
         self.put_candidates(candidates);
@@ -199,10 +208,10 @@ impl Workspace {
     }
 
     /// Proof that the list was long enough: no particle was diverted further than allowed for. Widens it otherwise.
-    fn outran_the_list(&mut self, velocity: &[DVec3], rounds: u32) -> bool {
+    fn outran_the_list(&mut self, rounds: u32) -> bool {
         let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS).cast_signed());
         let mut outran = false;
-        for ((diversion, v), apriori) in self.diversion.iter_mut().zip(velocity).zip(&self.problem.apriori) {
+        for ((diversion, v), apriori) in self.diversion.iter_mut().zip(&self.velocity).zip(&self.problem.apriori) {
             let diverted = v.distance(*apriori) * self.problem.dt;
             if diverted > *diversion {
                 *diversion = growth * diverted;
@@ -234,7 +243,7 @@ impl Workspace {
 
     /// Tightens the row of each overlap by its deficit, or adds the tangent plane at the end of the step, so that the
     /// projection can be repeated.
-    fn bend(&mut self, overlaps: &[Overlap], velocity: &[DVec3], now: &Setting, round: u32) {
+    fn bend(&mut self, overlaps: &[Overlap], now: &Setting, round: u32) {
         let tolerance = now.settings.criteria.tolerance * now.length();
         let mut extra = Candidates::default();
         for Overlap { particle, obstacle, touch, step } in overlaps {
@@ -246,7 +255,7 @@ impl Workspace {
             let shift = |c: &usize| round < SHIFTING_ROUNDS && agreement(c) > SAME_PLANE;
             if let Some(c) = nearest.filter(|c| shift(c) || count > MOST_FURTHER_PLANES) {
                 // The row must see the gap as it is, and half a tolerance less: the solver may leave a whole one open.
-                let seen = self.problem.end_gap(&self.problem.rows[c], velocity);
+                let seen = self.problem.end_gap(&self.problem.rows[c], &self.velocity);
                 self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
             } else {
                 let gap = touch.gap + touch.normal.dot(*step);
@@ -356,14 +365,16 @@ impl Workspace {
     }
 
     /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
-    pub(super) fn glue(&self, now: &Setting) -> Vec<Contact> {
+    pub(super) fn glue(&mut self, now: &Setting) -> Vec<Contact> {
         let step = Step { particles: &now.state.particles, dt: now.span.dt };
         let to_whole_step = now.settings.dt / now.span.dt;
         let mut old = now.state.contacts.iter().peekable();
         // Only these can be contacts after the step: a list of many steps must not grow by doubling.
         let rows = self.problem.rows.iter().zip(&self.impulses);
-        let mut contacts =
-            Vec::with_capacity(rows.filter(|(row, impulse)| **impulse != 0.0 || row.lower != 0.0).count());
+        let most = rows.filter(|(row, impulse)| **impulse != 0.0 || row.lower != 0.0).count();
+        let mut contacts = std::mem::take(&mut self.contacts);
+        contacts.clear();
+        contacts.reserve_exact(most);
         for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
             if is_further_plane(pair.partner()) {
                 continue;
@@ -376,6 +387,11 @@ impl Workspace {
             }
         }
         contacts
+    }
+
+    /// Keeps the room of contacts that are no longer needed.
+    pub(super) fn recycle(&mut self, contacts: Vec<Contact>) {
+        self.contacts = contacts;
     }
 
     /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact.

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::checkpoint::View;
 use super::files::{self, Appended, Durable, check_length, write_whole};
@@ -17,6 +18,9 @@ const CHECKPOINT: &str = "checkpoint.gluey";
 const TIMINGS: &str = "timings.csv";
 const HOST: &str = "host.toml";
 const LOCK: &str = ".lock";
+/// How often and after what pauses a lock is tried again.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 const FRAMES: &str = "frames";
 pub(super) const PARTICLES: &str = "particles";
 const CONTACTS: &str = "contacts";
@@ -283,7 +287,16 @@ fn lock(folder: &Path) -> Result<Option<File>, TrajectoryError> {
     let path = folder.join(LOCK);
     let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path);
     let file = file.map_err(TrajectoryError::io("write", &path))?;
-    match file.try_lock() {
+    let mut locked = file.try_lock();
+    // A lock that was just dropped lives on for the instant in which this process starts another, which inherits it.
+    for _ in 0..LOCK_TRIES {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(LOCK_PAUSE);
+        locked = file.try_lock();
+    }
+    match locked {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(TrajectoryError::InUse { path: folder.to_owned() }),
         // Some network file systems have no locks; a run there is still better than none.
