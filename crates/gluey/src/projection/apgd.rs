@@ -100,8 +100,7 @@ impl AcceleratedGradient {
                 }
             }
         }
-        let bodies = self.next_velocity.iter().zip(&self.ahead_velocity).zip(&problem.inverse_mass);
-        let energy: f64 = bodies.filter(|(_, m)| **m > 0.0).map(|((v, u), m)| (*v - *u).length_squared() / m).sum();
+        let energy = problem.energy_between(&self.next_velocity, &self.ahead_velocity);
         if squared > 0.0 { energy / squared } else { 0.0 }
     }
 

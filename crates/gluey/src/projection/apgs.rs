@@ -180,9 +180,7 @@ impl AcceleratedGaussSeidel {
 
     /// ½ ΛᵀAΛ + bᵀΛ = ½ Σ m |V − V^{n+1/2}|² + Σ Λ (D/h + G V^{n+1/2}) at the base point.
     fn objective(&self, problem: &Problem, base: &[f64]) -> Objective {
-        let bodies = self.velocity.iter().zip(&problem.apriori).zip(&problem.inverse_mass);
-        let quadratic: f64 =
-            bodies.filter(|(_, m)| **m > 0.0).map(|((v, u), m)| 0.5 * (*v - *u).length_squared() / m).sum();
+        let quadratic = 0.5 * problem.energy_between(&self.velocity, &problem.apriori);
         let (mut value, mut magnitude) = (quadratic, quadratic);
         let apriori = |k: u32| problem.apriori.get(k as usize).copied().unwrap_or_default();
         for (row, x) in problem.rows.iter().zip(base).filter(|(_, x)| **x != 0.0) {

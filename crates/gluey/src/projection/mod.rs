@@ -79,6 +79,12 @@ impl Problem {
         }
     }
 
+    /// Σ m |V − U|² over the bodies that can move.
+    fn energy_between(&self, v: &[DVec3], u: &[DVec3]) -> f64 {
+        let bodies = v.iter().zip(u).zip(&self.inverse_mass).filter(|(_, m)| **m > 0.0);
+        bodies.map(|((v, u), m)| (*v - *u).length_squared() / m).sum()
+    }
+
     /// A_cc = 1/m_i + 1/m_j (without 1/m_j at a wall).
     #[must_use]
     pub fn diagonal(&self, row: &Row) -> f64 {
@@ -186,7 +192,8 @@ struct Progress {
 }
 
 impl Progress {
-    /// A residual that has not fallen by this factor within the window has stalled.
+    /// A residual that has not fallen by this factor within the window, or half of all sweeps if that is longer, has
+    /// stalled.
     const DECAY: f64 = 0.99;
     const WINDOW: u64 = 5_000;
 
@@ -203,7 +210,7 @@ impl Progress {
         }
         if sweeps >= criteria.max_sweeps {
             Some(Status::SweepLimit)
-        } else if sweeps - self.best_at >= Self::WINDOW || residual.is_nan() {
+        } else if sweeps - self.best_at >= Self::WINDOW.max(sweeps / 2) || residual.is_nan() {
             Some(Status::Stalled)
         } else {
             None

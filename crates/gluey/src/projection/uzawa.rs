@@ -1,7 +1,7 @@
 //! The paper's method: projected gradient on the dual with a fixed step, Λ ← max(lower, Λ − ρ (b + A Λ)).
 //!
-//! In variables of unit diagonal, with λ_max(A) from a power iteration. The method converges for ρ < 2/λ_max, the faster the
-//! longer the step.
+//! In variables of unit diagonal, with λ_max(A) from a power iteration, corrected where the steps meet more curvature. The
+//! method converges for ρ < 2/λ_max, the faster the longer the step.
 
 use glam::DVec3;
 
@@ -24,16 +24,15 @@ impl Projection for Uzawa {
         for (impulse, row) in impulses.iter_mut().zip(rows) {
             *impulse = impulse.max(row.lower);
         }
-        let step = STEP / largest_eigenvalue(problem, &scale);
-        let mut products = POWER_ITERATIONS;
+        let mut largest = largest_eigenvalue(problem, &scale);
+        let (mut velocity, mut before) = (problem.velocity(impulses), Vec::new());
+        let mut products = POWER_ITERATIONS + 1;
         let mut sweeps = 0;
         let mut progress = Progress::new();
         let mut watch = Watch::new(problem);
         let status = loop {
-            let velocity = problem.velocity(impulses);
-            products += 1;
             if sweeps % SWEEPS_BETWEEN_TESTS == 0 {
-                let residual = problem.accuracy(impulses).residual;
+                let residual = problem.accuracy_with(impulses, &velocity).residual;
                 if let Some(status) = progress.status(residual, sweeps, criteria) {
                     break status;
                 }
@@ -43,13 +42,22 @@ impl Projection for Uzawa {
                     break Status::Infeasible(culprits);
                 }
             }
+            let mut squared = 0.0;
             for ((row, impulse), scale) in rows.iter().zip(impulses.iter_mut()).zip(&scale) {
                 if *scale > 0.0 {
                     let gradient = problem.end_gap(row, &velocity) / problem.dt;
-                    *impulse = (*impulse - step * gradient / (scale * scale)).max(row.lower);
+                    let next = (*impulse - STEP / largest * gradient / (scale * scale)).max(row.lower);
+                    squared += (scale * (next - *impulse)).powi(2);
+                    *impulse = next;
                 }
             }
+            std::mem::swap(&mut velocity, &mut before);
+            problem.velocity_into(impulses, &mut velocity);
+            if squared > 0.0 {
+                largest = largest.max(problem.energy_between(&velocity, &before) / squared);
+            }
             sweeps += 1;
+            products += 1;
         };
         Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
     }
