@@ -13,8 +13,7 @@
 
 use glam::DVec3;
 
-use super::feasibility::Watch;
-use super::{Criteria, Outcome, Problem, Progress, Projection, SWEEPS_BETWEEN_TESTS, Status, WALL};
+use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL};
 
 /// By which L shrinks after a step that met less curvature.
 const EASING: f64 = 0.97;
@@ -37,19 +36,12 @@ impl Projection for AcceleratedGradient {
         let (mut sweeps, mut products) = (0, 1);
         let mut lipschitz = 1.0;
         let mut momentum_age = 0_u32;
-        let mut progress = Progress::new();
-        let mut watch = Watch::new(problem);
+        let mut monitor = Monitor::new(problem, criteria);
         let status = loop {
-            if sweeps % SWEEPS_BETWEEN_TESTS == 0 {
-                let residual = problem.accuracy_with(impulses, &self.velocity).residual;
-                if let Some(status) = progress.status(residual, sweeps, criteria) {
-                    break status;
-                }
-                if watch.is_due(sweeps)
-                    && let Some(culprits) = watch.infeasible(problem, impulses)
-                {
-                    break Status::Infeasible(culprits);
-                }
+            if sweeps % SWEEPS_BETWEEN_TESTS == 0
+                && let Some(status) = monitor.ending(impulses, &self.velocity, sweeps)
+            {
+                break status;
             }
             let curvature = self.pass(problem, lipschitz);
             lipschitz = curvature.max(EASING * lipschitz);

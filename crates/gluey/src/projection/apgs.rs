@@ -13,8 +13,7 @@
 
 use glam::DVec3;
 
-use super::feasibility::Watch;
-use super::{Criteria, Outcome, Problem, Progress, Projection, SWEEPS_BETWEEN_TESTS, Status, WALL};
+use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL};
 
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.4;
@@ -48,8 +47,7 @@ impl Projection for AcceleratedGaussSeidel {
         let mut k = 0_u32;
         let mut lowest = f64::INFINITY;
         let (mut plain_until, mut patience) = (0, SWEEPS_BETWEEN_TESTS);
-        let mut progress = Progress::new();
-        let mut watch = Watch::new(problem);
+        let mut monitor = Monitor::new(problem, criteria);
 
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0 {
@@ -61,14 +59,8 @@ impl Projection for AcceleratedGaussSeidel {
                     patience *= 2;
                 }
                 lowest = lowest.min(objective.value);
-                let residual = problem.accuracy_with(impulses, &self.velocity).residual;
-                if let Some(status) = progress.status(residual, sweeps, criteria) {
+                if let Some(status) = monitor.ending(impulses, &self.velocity, sweeps) {
                     break status;
-                }
-                if watch.is_due(sweeps)
-                    && let Some(culprits) = watch.infeasible(problem, impulses)
-                {
-                    break Status::Infeasible(culprits);
                 }
             }
             let motion = self.sweep(problem, impulses);

@@ -27,12 +27,11 @@ impl Watch {
         Self { previous: Vec::new(), due: 32, fastest: SPEED_MARGIN * (apriori + gap / problem.dt) }
     }
 
-    pub(super) fn is_due(&self, sweeps: u64) -> bool {
-        sweeps >= self.due
-    }
-
-    /// The rows that exclude each other, most important first, if that is proved.
-    pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64]) -> Option<Vec<usize>> {
+    /// The rows that exclude each other, most important first, if it is time to look and that is proved.
+    pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64], sweeps: u64) -> Option<Vec<usize>> {
+        if sweeps < self.due {
+            return None;
+        }
         self.due *= 2;
         if self.previous.is_empty() {
             self.previous.extend_from_slice(impulses);

@@ -16,6 +16,7 @@ mod feasibility;
 mod file;
 mod uzawa;
 
+use feasibility::Watch;
 use glam::DVec3;
 
 pub use apgd::AcceleratedGradient;
@@ -185,35 +186,40 @@ pub trait Projection: Send {
 /// How often solvers test for the end: the test costs about a sweep and a half.
 const SWEEPS_BETWEEN_TESTS: u64 = 8;
 
-/// Decides from the residuals of successive tests whether a solve goes on.
-struct Progress {
+/// Decides at the tests of a solve whether it goes on: the same for every solver.
+struct Monitor<'a> {
+    problem: &'a Problem,
+    criteria: &'a Criteria,
     best: f64,
     best_at: u64,
+    watch: Watch,
 }
 
-impl Progress {
+impl<'a> Monitor<'a> {
     /// A residual that has not fallen by this factor within the window, or half of all sweeps if that is longer, has
     /// stalled.
     const DECAY: f64 = 0.99;
     const WINDOW: u64 = 5_000;
 
-    fn new() -> Self {
-        Self { best: f64::INFINITY, best_at: 0 }
+    fn new(problem: &'a Problem, criteria: &'a Criteria) -> Self {
+        Self { problem, criteria, best: f64::INFINITY, best_at: 0, watch: Watch::new(problem) }
     }
 
-    fn status(&mut self, residual: f64, sweeps: u64, criteria: &Criteria) -> Option<Status> {
-        if residual <= criteria.tolerance {
+    /// Why the solve ends here, if it does; `velocity` is that of the impulses.
+    fn ending(&mut self, impulses: &[f64], velocity: &[DVec3], sweeps: u64) -> Option<Status> {
+        let residual = self.problem.accuracy_with(impulses, velocity).residual;
+        if residual <= self.criteria.tolerance {
             return Some(Status::Converged);
         }
         if residual < Self::DECAY * self.best {
             (self.best, self.best_at) = (residual, sweeps);
         }
-        if sweeps >= criteria.max_sweeps {
+        if sweeps >= self.criteria.max_sweeps {
             Some(Status::SweepLimit)
         } else if sweeps - self.best_at >= Self::WINDOW.max(sweeps / 2) || residual.is_nan() {
             Some(Status::Stalled)
         } else {
-            None
+            self.watch.infeasible(self.problem, impulses, sweeps).map(Status::Infeasible)
         }
     }
 }

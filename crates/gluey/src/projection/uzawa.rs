@@ -5,8 +5,7 @@
 
 use glam::DVec3;
 
-use super::feasibility::Watch;
-use super::{Criteria, Outcome, Problem, Progress, Projection, SWEEPS_BETWEEN_TESTS, Status, WALL};
+use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL};
 
 /// Products spent on λ_max.
 const POWER_ITERATIONS: u64 = 20;
@@ -28,19 +27,12 @@ impl Projection for Uzawa {
         let (mut velocity, mut before) = (problem.velocity(impulses), Vec::new());
         let mut products = POWER_ITERATIONS + 1;
         let mut sweeps = 0;
-        let mut progress = Progress::new();
-        let mut watch = Watch::new(problem);
+        let mut monitor = Monitor::new(problem, criteria);
         let status = loop {
-            if sweeps % SWEEPS_BETWEEN_TESTS == 0 {
-                let residual = problem.accuracy_with(impulses, &velocity).residual;
-                if let Some(status) = progress.status(residual, sweeps, criteria) {
-                    break status;
-                }
-                if watch.is_due(sweeps)
-                    && let Some(culprits) = watch.infeasible(problem, impulses)
-                {
-                    break Status::Infeasible(culprits);
-                }
+            if sweeps % SWEEPS_BETWEEN_TESTS == 0
+                && let Some(status) = monitor.ending(impulses, &velocity, sweeps)
+            {
+                break status;
             }
             let mut squared = 0.0;
             for ((row, impulse), scale) in rows.iter().zip(impulses.iter_mut()).zip(&scale) {
