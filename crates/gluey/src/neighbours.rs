@@ -9,8 +9,7 @@ use glam::DVec3;
 /// All pairs i < j whose balls meet, sorted.
 #[must_use]
 pub fn pairs(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
-    let mut grid = Grid::default();
-    grid.sort(position, extent);
+    let grid = Grid::new(position, extent);
     let mut partners = Vec::new();
     let mut found = Vec::new();
     for i in 0..position.len() as u32 {
@@ -51,7 +50,6 @@ struct Entry {
 type Cube = [i32; 3];
 
 /// Particles sorted by the bucket of their cube.
-#[derive(Default)]
 pub struct Grid {
     inverse_side: f64,
     mask: usize,
@@ -64,36 +62,39 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Sorts balls with these centres and extents (radii) into buckets; the room of an earlier sort is used again.
-    pub fn sort(&mut self, position: &[DVec3], extent: &[f64]) {
+    /// Sorts balls with these centres and extents (radii) into buckets.
+    #[must_use]
+    pub fn new(position: &[DVec3], extent: &[f64]) -> Self {
         let buckets = position.len().next_power_of_two();
-        self.inverse_side = (2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max)).recip();
-        self.mask = buckets - 1;
-        (self.least, self.greatest) = ([i32::MAX; 3], [i32::MIN; 3]);
-        // `start[b + 1]` counts the entries of bucket b, then tells where its next entry goes, then where b ends.
-        self.start.clear();
-        self.start.resize(buckets + 2, 0);
+        let mut grid = Self {
+            inverse_side: (2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max)).recip(),
+            mask: buckets - 1,
+            start: vec![0; buckets + 2],
+            entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, cube: [0; 3], id: 0 }; position.len()],
+            least: [i32::MAX; 3],
+            greatest: [i32::MIN; 3],
+        };
+        // `start[b + 2]` counts the entries of bucket b; summed up, `start[b + 1]` tells where its next entry goes, and in
+        // the end where bucket b ends.
         for &x in position {
-            let cube = self.cube(x);
-            let bucket = self.bucket(cube);
-            self.start[bucket + 2] += 1;
+            let cube = grid.cube(x);
+            let bucket = grid.bucket(cube);
+            grid.start[bucket + 2] += 1;
             for (axis, at) in cube.into_iter().enumerate() {
-                self.least[axis] = self.least[axis].min(at);
-                self.greatest[axis] = self.greatest[axis].max(at);
+                grid.least[axis] = grid.least[axis].min(at);
+                grid.greatest[axis] = grid.greatest[axis].max(at);
             }
         }
         for bucket in 1..=buckets {
-            self.start[bucket + 1] += self.start[bucket];
+            grid.start[bucket + 1] += grid.start[bucket];
         }
-        let nowhere = Entry { centre: DVec3::ZERO, extent: 0.0, cube: [0; 3], id: 0 };
-        self.entries.clear();
-        self.entries.resize(position.len(), nowhere);
         for (i, (&centre, &extent)) in position.iter().zip(extent).enumerate() {
-            let cube = self.cube(centre);
-            let next = self.bucket(cube) + 1;
-            self.entries[self.start[next] as usize] = Entry { centre, extent, cube, id: i as u32 };
-            self.start[next] += 1;
+            let cube = grid.cube(centre);
+            let next = grid.bucket(cube) + 1;
+            grid.entries[grid.start[next] as usize] = Entry { centre, extent, cube, id: i as u32 };
+            grid.start[next] += 1;
         }
+        grid
     }
 
     /// Fills `found` with those after particle i whose balls meet its own, sorted.

@@ -39,8 +39,7 @@ pub(super) struct Candidates {
 }
 
 /// A ball around each particle that holds all it may touch, and the balls in buckets.
-#[derive(Default)]
-pub(super) struct Balls {
+struct Balls {
     extent: Vec<f64>,
     grid: Grid,
 }
@@ -76,25 +75,24 @@ impl Search<'_> {
     /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen. Only pairs that are not known yet are added.
-    pub(super) fn run(&self, balls: &mut Balls, candidates: &mut Candidates) {
-        self.measure(&mut balls.extent);
-        balls.grid.sort(&self.particles.position, &balls.extent);
+    pub(super) fn run(&self, candidates: &mut Candidates) {
+        let balls = self.balls();
         let starts: Vec<usize> = (0..self.particles.len()).step_by(CHUNK).collect();
         for batch in starts.chunks(BATCH) {
-            let chunk = |&start: &usize| self.chunk(start, (start + CHUNK).min(self.particles.len()), balls);
+            let chunk = |&start: &usize| self.chunk(start, (start + CHUNK).min(self.particles.len()), &balls);
             let chunks: Vec<Candidates> = batch.par_iter().map(chunk).collect();
             candidates.append(chunks);
         }
     }
 
-    /// Radius of the ball around xⁿ that holds all a particle may touch: its own, its way relative to the crowd, and
-    /// what contacts may divert it.
-    fn measure(&self, extent: &mut Vec<f64>) {
+    /// The balls around xⁿ: the particle itself, its way relative to the crowd, and what contacts may divert it.
+    fn balls(&self) -> Balls {
         let count = self.particles.len().max(1) as f64;
         let crowd = self.apriori.iter().sum::<DVec3>() / count;
         let way = |i: usize| (self.apriori[i] - crowd).length() * self.dt;
-        extent.clear();
-        extent.extend((0..self.particles.len()).map(|i| self.particles.radius[i] + way(i) + self.diversion[i]));
+        let extent = |i: usize| self.particles.radius[i] + way(i) + self.diversion[i];
+        let extent: Vec<f64> = (0..self.particles.len()).map(extent).collect();
+        Balls { grid: Grid::new(&self.particles.position, &extent), extent }
     }
 
     fn chunk(&self, from: usize, to: usize, balls: &Balls) -> Candidates {

@@ -182,8 +182,7 @@ impl Simulation {
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
         workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
         workspace.record_loads(&now);
-        let glued = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
-        workspace.recycle(std::mem::replace(&mut state.contacts, glued));
+        state.contacts = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.record_gaps(&state.particles, &placed);
         Ok(())

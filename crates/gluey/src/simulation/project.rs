@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use super::candidates::{Balls, Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
+use super::candidates::{Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
 use crate::contact::{Contact, Pair, Partner};
@@ -76,11 +76,8 @@ pub(super) struct Workspace {
     impulses: Vec<f64>,
     /// How far contacts may divert each particle from where V^{n+1/2} takes it.
     diversion: Vec<f64>,
-    balls: Balls,
     /// Vⁿ⁺¹.
     pub velocity: Vec<DVec3>,
-    /// The contacts of the step before, whose place the next ones take.
-    contacts: Vec<Contact>,
 }
 
 impl Workspace {
@@ -167,18 +164,14 @@ impl Workspace {
     fn list(&mut self, now: &Setting) {
         let mut candidates = self.take_candidates();
         candidates.clear();
-        let mut balls = std::mem::take(&mut self.balls);
-        self.search(now, &[]).run(&mut balls, &mut candidates);
-        self.balls = balls;
+        self.search(now, &[]).run(&mut candidates);
         self.put_candidates(candidates);
     }
 
     /// Adds those that the widened diversions let meet.
     fn extend_list(&mut self, now: &Setting) {
         let mut more = Candidates::default();
-        let mut balls = std::mem::take(&mut self.balls);
-        self.search(now, &self.pairs).run(&mut balls, &mut more);
-        self.balls = balls;
+        self.search(now, &self.pairs).run(&mut more);
         let mut candidates = self.take_candidates();
         candidates.merge(&more);
         self.put_candidates(candidates);
@@ -365,16 +358,14 @@ impl Workspace {
     }
 
     /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
-    pub(super) fn glue(&mut self, now: &Setting) -> Vec<Contact> {
+    pub(super) fn glue(&self, now: &Setting) -> Vec<Contact> {
         let step = Step { particles: &now.state.particles, dt: now.span.dt };
         let to_whole_step = now.settings.dt / now.span.dt;
         let mut old = now.state.contacts.iter().peekable();
         // Only these can be contacts after the step: a list of many steps must not grow by doubling.
         let rows = self.problem.rows.iter().zip(&self.impulses);
         let most = rows.filter(|(row, impulse)| **impulse != 0.0 || row.lower != 0.0).count();
-        let mut contacts = std::mem::take(&mut self.contacts);
-        contacts.clear();
-        contacts.reserve_exact(most);
+        let mut contacts = Vec::with_capacity(most);
         for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
             if is_further_plane(pair.partner()) {
                 continue;
@@ -387,11 +378,6 @@ impl Workspace {
             }
         }
         contacts
-    }
-
-    /// Keeps the room of contacts that are no longer needed.
-    pub(super) fn recycle(&mut self, contacts: Vec<Contact>) {
-        self.contacts = contacts;
     }
 
     /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact.
