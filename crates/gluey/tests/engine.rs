@@ -22,6 +22,8 @@ fn run(scene: &mut Scene) -> StepReport {
         let time = scene.simulation.time();
         let report = scene.simulation.step().unwrap_or_else(|error| panic!("at t = {time}: {error}"));
         assert!(report.least_gap >= 1.01 * allowed, "at t = {time} the least gap is {}", report.least_gap);
+        let in_order = scene.simulation.state.contacts.is_sorted_by(|a, b| a.pair < b.pair);
+        assert!(in_order, "at t = {time} the contacts are out of order");
         worst.least_gap = worst.least_gap.min(report.least_gap);
         worst.substeps = worst.substeps.max(report.substeps);
         worst.glued = worst.glued.max(report.glued);
@@ -124,6 +126,33 @@ fn a_conical_funnel_lets_some_through_and_nobody_through_its_wall() {
         let most = if x.z > 1.0 { 1.0 } else { 0.25 + 0.75 * x.z };
         assert!(x.z < 0.05 || x.truncate().length() < most, "a particle got out at {x}");
     }
+}
+
+#[test]
+fn glue_keeps_its_pair_where_several_curved_obstacles_are_met_in_one_step() {
+    // The first ball is in the second tube: further tangent planes come up against the order of the pairs.
+    let mut scene = scene(
+        r#"
+        [time]
+        dt = 0.01
+        until = 2.0
+        [contact]
+        law.gluey = { gamma_min = -1.0 }
+        [environment]
+        gravity.expression = ["20*cos(7*t)", "20*sin(9*t)", "-10"]
+        [[particles]]
+        mass = 1
+        source.list = [{ position = [2, 0, 1.0], radius = 0.3 }, { position = [0, 0, 1.0], radius = 0.3 }]
+        [[obstacle]]
+        shape.cylinder = { centre = [0, 0, 2], radius = 0.31, length = 4, side = "inside" }
+        [[obstacle]]
+        shape.cylinder = { centre = [2, 0, 2], radius = 0.31, length = 4, side = "inside" }
+        [[obstacle]]
+        shape.half-space = { point = [0, 0, 0.5], normal = [0, 0, 1] }
+        "#,
+    );
+    let worst = run(&mut scene);
+    assert!(worst.glued > 1 && worst.projections > 3, "{worst:?}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Projection for AcceleratedGaussSeidel {
                 self.refresh(problem, impulses);
                 products += 2;
                 let objective = self.objective(problem, impulses);
-                if objective.value > lowest + objective.rounding {
+                if sweeps >= plain_until && objective.value > lowest + objective.rounding {
                     plain_until = sweeps + patience;
                     patience *= 2;
                 }

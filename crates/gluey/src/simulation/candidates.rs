@@ -176,14 +176,17 @@ impl Candidates {
         self.warm.clear();
     }
 
-    pub(super) fn push(&mut self, pair: Pair, row: Row) {
-        self.pairs.push(pair);
-        self.rows.push(row);
-        self.warm.push(0.0);
+    /// Rows that come in any order, to start from nothing.
+    pub(super) fn sorted(mut rows: Vec<(Pair, Row)>) -> Self {
+        rows.sort_by_key(|(pair, _)| *pair);
+        let warm = vec![0.0; rows.len()];
+        let (pairs, rows) = rows.into_iter().unzip();
+        Self { pairs, rows, warm }
     }
 
     /// Joins two sorted lists, from the back and in place.
     pub(super) fn merge(&mut self, other: &Self) {
+        debug_assert!(self.pairs.is_sorted() && other.pairs.is_sorted());
         let (mut ours, mut theirs) = (self.pairs.len(), other.pairs.len());
         self.reserve(theirs);
         self.pairs.extend_from_slice(&other.pairs);

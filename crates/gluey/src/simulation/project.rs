@@ -238,7 +238,7 @@ impl Workspace {
     /// projection can be repeated.
     fn bend(&mut self, overlaps: &[Overlap], now: &Setting, round: u32) {
         let tolerance = now.settings.criteria.tolerance * now.length();
-        let mut extra = Candidates::default();
+        let mut extra = Vec::new();
         for Overlap { particle, obstacle, touch, step } in overlaps {
             let name = |n: u32| Pair::obstacle(*particle, *obstacle, plane(touch.feature, n));
             let planes = (0..=MOST_FURTHER_PLANES).map_while(|n| self.pairs.binary_search(&name(n)).ok());
@@ -252,11 +252,11 @@ impl Workspace {
                 self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
             } else {
                 let gap = touch.gap + touch.normal.dot(*step);
-                extra.push(name(count), self.search(now, &[]).row(name(count), (gap, touch.normal), None));
+                extra.push((name(count), self.search(now, &[]).row(name(count), (gap, touch.normal), None)));
             }
         }
         let mut candidates = self.take_candidates();
-        candidates.merge(&extra);
+        candidates.merge(&Candidates::sorted(extra));
         self.put_candidates(candidates);
     }
 
