@@ -62,6 +62,7 @@ pub mod contact;
 pub mod environment;
 pub mod expression;
 pub mod geometry;
+pub mod morton;
 pub mod neighbours;
 pub mod projection;
 pub mod scene;

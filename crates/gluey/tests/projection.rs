@@ -30,6 +30,7 @@ fn problem() -> impl Strategy<Value = Problem> {
             inverse_mass: bodies.iter().map(|b| 1.0 / b.2).collect(),
             apriori: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
             rows: Vec::new(),
+            order: gluey::morton::order(&position),
         };
         let mut given = rows.into_iter();
         let mut add = |i: usize, j: u32, normal: DVec3, problem: &mut Problem| {
@@ -147,7 +148,9 @@ proptest! {
     #[test]
     fn problems_survive_a_file(problem in problem()) {
         let n = problem.apriori.len();
-        let file = ProblemFile { dimension: 3, warm: vec![0.25; problem.rows.len()], problem, position: vec![DVec3::ONE; n], radius: vec![0.5; n] };
+        let position = vec![DVec3::ONE; n];
+        let problem = Problem { order: gluey::morton::order(&position), ..problem };
+        let file = ProblemFile { dimension: 3, warm: vec![0.25; problem.rows.len()], problem, position, radius: vec![0.5; n] };
         let mut bytes = Vec::new();
         file.write(&mut bytes).unwrap();
         prop_assert_eq!(&ProblemFile::read(bytes.as_slice()).unwrap(), &file);
@@ -157,7 +160,8 @@ proptest! {
 }
 
 fn one_ball(rows: Vec<Row>) -> Problem {
-    Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], apriori: vec![DVec3::new(0.0, 0.0, -3.0)], rows }
+    let apriori = vec![DVec3::new(0.0, 0.0, -3.0)];
+    Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], apriori, rows, order: Vec::new() }
 }
 
 fn wall(normal: DVec3, gap: f64, lower: f64) -> Row {

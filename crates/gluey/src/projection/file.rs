@@ -10,6 +10,7 @@ use glam::DVec3;
 use thiserror::Error;
 
 use super::{Problem, Row, WALL};
+use crate::morton;
 
 const MAGIC: &[u8; 8] = b"QPBENCH1";
 /// Counts above this are taken for a damaged header rather than allocated for.
@@ -110,6 +111,7 @@ impl ProblemFile {
         }
         problem.apriori = read_vectors(&mut from, n)?;
         let position = read_vectors(&mut from, n)?;
+        problem.order = morton::order(&position);
         let radius = read_floats(&mut from, n)?;
         let i = read_ids(&mut from, m)?;
         let j = read_ids(&mut from, m)?;

@@ -55,6 +55,9 @@ pub struct Problem {
     pub apriori: Vec<DVec3>,
     /// The constraints.
     pub rows: Vec<Row>,
+    /// All bodies, those near each other in space near each other here ([`morton`](crate::morton)): a hint for solvers on
+    /// how to lay out their memory. Empty: the order of the bodies' indices.
+    pub order: Vec<u32>,
 }
 
 impl Problem {
