@@ -13,6 +13,7 @@ use proptest::prelude::*;
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
     vec![
         ("apgs", Box::new(AcceleratedGaussSeidel::default())),
+        ("apgs in small blocks", Box::new(AcceleratedGaussSeidel::with_blocks_of(2))),
         ("apgd", Box::new(AcceleratedGradient::default())),
         ("uzawa", Box::new(Uzawa)),
     ]

@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL};
+use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
 
 /// By which L shrinks after a step that met less curvature.
 const EASING: f64 = 0.97;
@@ -36,10 +36,12 @@ impl Projection for AcceleratedGradient {
         let (mut sweeps, mut products) = (0, 1);
         let mut lipschitz = 1.0;
         let mut momentum_age = 0_u32;
-        let mut monitor = Monitor::new(problem, criteria);
+        let mut monitor = Monitor::new(criteria);
+        let mut watch = Watch::default();
+        watch.start();
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0
-                && let Some(status) = monitor.ending(impulses, &self.velocity, sweeps)
+                && let Some(status) = monitor.ending_with(problem, (impulses, &self.velocity), (sweeps, &mut watch))
             {
                 break status;
             }

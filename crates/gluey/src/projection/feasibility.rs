@@ -13,43 +13,51 @@ const SPEED_MARGIN: f64 = 100.0;
 /// Rows whose share of the proof is below this are not named.
 const NAMED_SHARE: f64 = 0.05;
 
-/// Looks at the impulses at sweeps 64, 128, 256…, so that the whole watch costs a handful of products.
+/// First look; a problem that has a solution mostly ends before.
+const FIRST: u64 = 128;
+
+/// Looks at the impulses at sweeps 128, 256, 512…, so that the whole watch costs a handful of products.
+#[derive(Default)]
 pub(super) struct Watch {
     previous: Vec<f64>,
+    /// Gᵀy of each body.
+    pushed: Vec<DVec3>,
     due: u64,
-    fastest: f64,
 }
 
 impl Watch {
-    pub(super) fn new(problem: &Problem) -> Self {
-        let apriori = problem.apriori.iter().map(|v| v.length()).fold(0.0, f64::max);
-        let gap = problem.rows.iter().map(|row| -row.gap).fold(problem.length, f64::max);
-        Self { previous: Vec::new(), due: 32, fastest: SPEED_MARGIN * (apriori + gap / problem.dt) }
+    /// A new solve begins.
+    pub(super) fn start(&mut self) {
+        self.previous.clear();
+        self.due = FIRST;
     }
 
-    /// The rows that exclude each other, most important first, if it is time to look and that is proved.
-    pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64], sweeps: u64) -> Option<Vec<usize>> {
-        if sweeps < self.due {
-            return None;
-        }
+    /// Whether it is time to look.
+    pub(super) fn is_due(&self, sweeps: u64) -> bool {
+        sweeps >= self.due
+    }
+
+    /// The rows that exclude each other, most important first, if that is proved.
+    pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64]) -> Option<Vec<usize>> {
         self.due *= 2;
         if self.previous.is_empty() {
             self.previous.extend_from_slice(impulses);
             return None;
         }
-        let mut pushed = vec![DVec3::ZERO; problem.apriori.len()];
+        self.pushed.clear();
+        self.pushed.resize(problem.apriori.len(), DVec3::ZERO);
         let mut gaps = 0.0;
         // The ray takes the place of the impulses it starts from.
         for ((row, &new), y) in problem.rows.iter().zip(impulses).zip(&mut self.previous) {
             *y = if row.lower == f64::NEG_INFINITY { new - *y } else { (new - *y).max(0.0) };
             gaps += row.gap * *y;
-            pushed[row.i as usize] -= row.normal * *y;
+            self.pushed[row.i as usize] -= row.normal * *y;
             if row.j != WALL {
-                pushed[row.j as usize] += row.normal * *y;
+                self.pushed[row.j as usize] += row.normal * *y;
             }
         }
-        let reachable: f64 = pushed.iter().map(|p| p.length()).sum::<f64>() * self.fastest * problem.dt;
-        if gaps + reachable >= 0.0 {
+        let pushed: f64 = self.pushed.iter().map(|p| p.length()).sum();
+        if gaps + pushed * fastest(problem) * problem.dt >= 0.0 {
             self.previous.copy_from_slice(impulses);
             return None;
         }
@@ -59,4 +67,11 @@ impl Watch {
         culprits.sort_by(|&a, &b| ray[b].abs().total_cmp(&ray[a].abs()).then(a.cmp(&b)));
         Some(culprits)
     }
+}
+
+/// V_max: much faster than anything in the problem.
+fn fastest(problem: &Problem) -> f64 {
+    let apriori = problem.apriori.iter().map(|v| v.length()).fold(0.0, f64::max);
+    let gap = problem.rows.iter().map(|row| -row.gap).fold(problem.length, f64::max);
+    SPEED_MARGIN * (apriori + gap / problem.dt)
 }

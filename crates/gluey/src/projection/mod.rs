@@ -12,8 +12,10 @@
 
 mod apgd;
 mod apgs;
+mod blocks;
 mod feasibility;
 mod file;
+mod sweep;
 mod uzawa;
 
 use feasibility::Watch;
@@ -94,6 +96,16 @@ impl Problem {
     pub fn diagonal(&self, row: &Row) -> f64 {
         let partner = if row.j == WALL { 0.0 } else { self.inverse_mass[row.j as usize] };
         self.inverse_mass[row.i as usize] + partner
+    }
+
+    /// The body at this place of the order.
+    fn along(&self, place: usize) -> usize {
+        self.order.get(place).map_or(place, |&body| body as usize)
+    }
+
+    /// A bound of √A_cc over all rows.
+    fn steepest(&self) -> f64 {
+        (2.0 * self.inverse_mass.iter().copied().fold(0.0, f64::max)).sqrt()
     }
 
     /// The gap the linearised constraint predicts at the end of the step, D + h G V (length).
@@ -191,11 +203,9 @@ const SWEEPS_BETWEEN_TESTS: u64 = 8;
 
 /// Decides at the tests of a solve whether it goes on: the same for every solver.
 struct Monitor<'a> {
-    problem: &'a Problem,
     criteria: &'a Criteria,
     best: f64,
     best_at: u64,
-    watch: Watch,
 }
 
 impl<'a> Monitor<'a> {
@@ -204,13 +214,12 @@ impl<'a> Monitor<'a> {
     const DECAY: f64 = 0.99;
     const WINDOW: u64 = 5_000;
 
-    fn new(problem: &'a Problem, criteria: &'a Criteria) -> Self {
-        Self { problem, criteria, best: f64::INFINITY, best_at: 0, watch: Watch::new(problem) }
+    fn new(criteria: &'a Criteria) -> Self {
+        Self { criteria, best: f64::INFINITY, best_at: 0 }
     }
 
-    /// Why the solve ends here, if it does; `velocity` is that of the impulses.
-    fn ending(&mut self, impulses: &[f64], velocity: &[DVec3], sweeps: u64) -> Option<Status> {
-        let residual = self.problem.accuracy_with(impulses, velocity).residual;
+    /// Why the solve ends with this residual, if it does.
+    fn ending(&mut self, residual: f64, sweeps: u64) -> Option<Status> {
         if residual <= self.criteria.tolerance {
             return Some(Status::Converged);
         }
@@ -222,7 +231,23 @@ impl<'a> Monitor<'a> {
         } else if sweeps - self.best_at >= Self::WINDOW.max(sweeps / 2) || residual.is_nan() {
             Some(Status::Stalled)
         } else {
-            self.watch.infeasible(self.problem, impulses, sweeps).map(Status::Infeasible)
+            None
         }
+    }
+
+    /// The same for a solver that has impulses and their velocities at hand, and watches for problems without solution.
+    fn ending_with(
+        &mut self,
+        problem: &Problem,
+        (impulses, velocity): (&[f64], &[DVec3]),
+        (sweeps, watch): (u64, &mut Watch),
+    ) -> Option<Status> {
+        let residual = problem.accuracy_with(impulses, velocity).residual;
+        self.ending(residual, sweeps).or_else(|| {
+            if !watch.is_due(sweeps) {
+                return None;
+            }
+            watch.infeasible(problem, impulses).map(Status::Infeasible)
+        })
     }
 }

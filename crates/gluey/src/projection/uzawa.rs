@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL};
+use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
 
 /// Products spent on λ_max.
 const POWER_ITERATIONS: u64 = 20;
@@ -27,10 +27,12 @@ impl Projection for Uzawa {
         let (mut velocity, mut before) = (problem.velocity(impulses), Vec::new());
         let mut products = POWER_ITERATIONS + 1;
         let mut sweeps = 0;
-        let mut monitor = Monitor::new(problem, criteria);
+        let mut monitor = Monitor::new(criteria);
+        let mut watch = Watch::default();
+        watch.start();
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0
-                && let Some(status) = monitor.ending(impulses, &velocity, sweeps)
+                && let Some(status) = monitor.ending_with(problem, (impulses, &velocity), (sweeps, &mut watch))
             {
                 break status;
             }

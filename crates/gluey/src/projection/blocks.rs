@@ -1,0 +1,571 @@
+//! A problem cut in blocks of bodies near each other, and laid out for sweeps.
+//!
+//! Bodies follow the problem's space-filling order; each block holds about as many as asked for, however many
+//! threads there are. A row between two bodies of a block is the block's own. A row across two blocks is in the *border* of one
+//! of them, which works on copies of the bodies it joins. A sweep is
+//!
+//! 1. in every block: its own rows, by Gauss–Seidel;
+//! 2. in every border: copies take the velocities of their bodies; its rows, by Gauss–Seidel;
+//! 3. in every block: bodies take the mean velocity of their copies.
+//!
+//! A body of mass m with k copies has mass m/k in each, so the mean of the copies' velocities keeps the momentum, and
+//! since |Σ_b g_b|² ≤ k Σ_b |g_b|² a border's rows see more curvature than there is: all borders together lower the
+//! objective at least as much as each promises. Most bodies at a border have one copy, and their rows are relaxed
+//! exactly.
+//!
+//! Within a phase blocks touch only what they own and read only what the phase before has finished: any number of threads
+//! gives the same bits, and velocities of copies, there and back, are all that blocks tell each other.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::sweep::{Body, Earlier, Joint, Motion, Quad, Unknowns, extrapolate, sweep};
+use super::{Problem, Row, WALL};
+
+/// Quads are filled with rows from so many equal parts of a list: a quad need not wait for the one before.
+const PARTS: usize = 8;
+/// No row: pads a quad.
+const NONE: u32 = u32::MAX;
+
+/// The blocks of a problem, and the buffers to cut the next one.
+#[derive(Default)]
+pub(super) struct Blocks {
+    interiors: Vec<Interior>,
+    borders: Vec<Border>,
+    /// Where each body stands in the problem's order.
+    rank: Vec<u32>,
+    /// Rows within a block, by the lower rank of their bodies.
+    listed: Vec<u32>,
+    /// Where the rows of each rank start in `listed`.
+    start: Vec<u32>,
+    /// Rows across blocks, as the rank of the owner's body and the row.
+    across: Vec<u64>,
+    scratch: Scratch,
+}
+
+/// For the cutting of borders, one entry a body.
+#[derive(Default)]
+struct Scratch {
+    /// The body's copy in the border being filled.
+    copy: Vec<u32>,
+    /// How many copies it has,
+    copies: Vec<u16>,
+    /// and how many of them have been told where they belong.
+    placed: Vec<u16>,
+}
+
+/// The bodies of a block and the rows between them.
+#[derive(Default)]
+struct Interior {
+    /// Rank of its first body.
+    first: usize,
+    /// Velocities of the swept point; the last body is the wall.
+    bodies: Vec<Body>,
+    /// Velocities of the swept point before.
+    before: Vec<Earlier>,
+    rows: Quads,
+    arrivals: Vec<Arrival>,
+    motion: Motion,
+    /// Σ m |V − V before|².
+    energy: f64,
+    inspection: Inspection,
+}
+
+/// The rows that a block owns across to others.
+#[derive(Default)]
+struct Border {
+    /// Copies of the bodies it joins, k/m in place of 1/m; the last is the wall.
+    copies: Vec<Body>,
+    /// The copies' velocities at the swept point before: used while velocities are gathered afresh.
+    before: Vec<Body>,
+    /// Block and place in it of each copied body.
+    homes: Vec<(u32, u32)>,
+    rows: Quads,
+    motion: Motion,
+    inspection: Inspection,
+}
+
+/// A copy that tells a body its velocity.
+struct Arrival {
+    body: u32,
+    border: u32,
+    copy: u32,
+    /// Whether it is the first for this body.
+    first: bool,
+    /// 1/k.
+    share: f64,
+}
+
+/// Rows in the order of the sweep.
+#[derive(Default)]
+struct Quads {
+    /// Which row of the problem is where, four a quad.
+    rows: Vec<u32>,
+    fours: Vec<Quad>,
+    unknowns: Vec<Unknowns>,
+    /// Rows set aside because their quad already moves one of their bodies.
+    aside: Vec<u32>,
+}
+
+/// What there is to tell about the swept point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Inspection {
+    /// max A_cc min(z − lower, w)²: its root times h / length is the residual, or a little more for rows of a border.
+    pub residual_squared: f64,
+    /// The objective ½ ΛᵀAΛ + bᵀΛ = Σ Λ w − ½ Σ m |V − V^{n+1/2}|²,
+    pub objective: f64,
+    /// and the size of what it is the sum of.
+    pub magnitude: f64,
+}
+
+/// What an advance tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Advance {
+    pub motion: Motion,
+    /// Σ m |V − V before|² of the sweep *before* this one.
+    pub energy: f64,
+}
+
+impl Blocks {
+    /// Cuts the problem in blocks of about so many bodies, and starts from these impulses, raised to `lower`.
+    pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], about: usize) {
+        self.cut(problem, about);
+        let Self { interiors, borders, rank, listed, start, .. } = self;
+        let (rank, listed, start) = (rank.as_slice(), listed.as_slice(), start.as_slice());
+        each(interiors, |interior| {
+            let first = interior.first;
+            let (from, to) = (start[first] as usize, start[first + interior.before.len()] as usize);
+            let wall = interior.before.len() as u32;
+            let place = |body: u32| if body == WALL { wall } else { rank[body as usize] - first as u32 };
+            interior.rows.fill(&listed[from..to], (problem, impulses), (&interior.bodies, place));
+        });
+        // A border's rows know their copies already: `place` was given to them while the copies were made.
+        each(borders, |border| border.rows.scale(problem, impulses, &border.copies));
+        self.refresh(problem);
+    }
+
+    /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
+    pub(super) fn unload(&self, problem: &Problem, impulses: &mut [f64]) {
+        self.interiors.iter().for_each(|block| block.rows.unload(problem, &block.bodies, impulses));
+        self.borders.iter().for_each(|border| border.rows.unload(problem, &border.copies, impulses));
+    }
+
+    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point and the one before it, afresh: sweeps accumulate rounding.
+    pub(super) fn refresh(&mut self, problem: &Problem) {
+        each(&mut self.interiors, |interior| {
+            let wall = interior.before.len();
+            for (at, (body, before)) in interior.bodies[..wall].iter_mut().zip(&mut interior.before).enumerate() {
+                body.velocity = problem.apriori[problem.along(interior.first + at)].to_array();
+                before.velocity = body.velocity;
+            }
+            let Interior { bodies, before, rows, .. } = interior;
+            rows.gather(|at, push, push_before| {
+                let inverse_mass = bodies[at].inverse_mass;
+                add(&mut bodies[at].velocity, push, inverse_mass);
+                if at < wall {
+                    add(&mut before[at].velocity, push_before, inverse_mass);
+                }
+            });
+        });
+        each(&mut self.borders, |border| {
+            border.copies.iter_mut().chain(&mut border.before).for_each(|copy| copy.velocity = [0.0; 3]);
+            let Border { copies, before, rows, .. } = border;
+            rows.gather(|at, push, push_before| {
+                let inverse_mass = copies[at].inverse_mass;
+                add(&mut copies[at].velocity, push, inverse_mass);
+                add(&mut before[at].velocity, push_before, inverse_mass);
+            });
+        });
+        let borders = &self.borders;
+        each(&mut self.interiors, |interior| {
+            for Arrival { body, border, copy, share, .. } in &interior.arrivals {
+                let (border, body, copy) = (&borders[*border as usize], *body as usize, *copy as usize);
+                add(&mut interior.bodies[body].velocity, border.copies[copy].velocity, *share);
+                add(&mut interior.before[body].velocity, border.before[copy].velocity, *share);
+            }
+        });
+    }
+
+    /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
+    pub(super) fn advance(&mut self, momentum: f64) -> Advance {
+        each(&mut self.interiors, |interior| {
+            interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, momentum);
+            interior.motion = interior.rows.sweep(&mut interior.bodies, momentum);
+        });
+        if !self.borders.is_empty() {
+            let interiors = &self.interiors;
+            each(&mut self.borders, |border| {
+                border.take(interiors);
+                border.motion = border.rows.sweep(&mut border.copies, momentum);
+            });
+            let borders = &self.borders;
+            each(&mut self.interiors, |interior| interior.take(borders));
+        }
+        let own = self.interiors.iter().map(|interior| interior.motion);
+        let motion = own.chain(self.borders.iter().map(|border| border.motion)).fold(Motion::default(), Motion::with);
+        Advance { motion, energy: self.interiors.iter().map(|interior| interior.energy).sum() }
+    }
+
+    /// Residual and objective at the swept point, whose velocities are taken as they are.
+    pub(super) fn inspect(&mut self, problem: &Problem) -> Inspection {
+        let interiors = &self.interiors;
+        each(&mut self.borders, |border| {
+            border.take(interiors);
+            border.inspection = border.rows.inspect(&border.copies);
+        });
+        each(&mut self.interiors, |interior| {
+            interior.inspection = interior.rows.inspect(&interior.bodies);
+            let quadratic = 0.5 * interior.energy_added(problem);
+            interior.inspection.objective -= quadratic;
+            interior.inspection.magnitude += quadratic;
+        });
+        let own = self.interiors.iter().map(|interior| interior.inspection);
+        own.chain(self.borders.iter().map(|border| border.inspection)).fold(Inspection::default(), Inspection::with)
+    }
+
+    /// Ranks, blocks with their bodies, and borders with their copies; the rows are listed, not yet filled in.
+    fn cut(&mut self, problem: &Problem, about: usize) {
+        let count = problem.inverse_mass.len();
+        let size = block_size(count, about);
+        self.rank.resize(count, 0);
+        (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
+        self.interiors.resize_with(count.div_ceil(size).max(1), Interior::default);
+        each_with_index(&mut self.interiors, |block, interior| interior.load(problem, block * size, size));
+        self.list(problem, size);
+        let blocks = if self.interiors.len() > 1 { self.interiors.len() } else { 0 };
+        self.borders.resize_with(blocks, Border::default);
+        if blocks > 0 {
+            self.copy_bodies(problem, size);
+        }
+    }
+
+    /// Sorts the rows by the lower rank of their bodies, and sets those across blocks aside.
+    fn list(&mut self, problem: &Problem, size: usize) {
+        let Self { rank, listed, start, across, .. } = self;
+        start.clear();
+        start.resize(rank.len() + 2, 0);
+        across.clear();
+        let ends = |row: &Row| {
+            let i = rank[row.i as usize];
+            (i, if row.j == WALL { i } else { rank[row.j as usize] })
+        };
+        let block = |rank: u32| rank as usize / size;
+        for (c, row) in problem.rows.iter().enumerate() {
+            let (i, j) = ends(row);
+            if block(i) == block(j) {
+                start[i.min(j) as usize + 2] += 1;
+            } else {
+                // Of two blocks the lower owns their rows if their numbers add up to something even, else the higher.
+                let lower_owns = (block(i) + block(j)).is_multiple_of(2);
+                let owner = if lower_owns { i.min(j) } else { i.max(j) };
+                across.push(u64::from(owner) << 32 | c as u64);
+            }
+        }
+        across.sort_unstable();
+        for at in 2..start.len() {
+            start[at] += start[at - 1];
+        }
+        listed.resize(problem.rows.len() - across.len(), 0);
+        // `start[rank + 1]` tells where the next row of a rank goes, and in the end where the rank ends.
+        for (c, row) in problem.rows.iter().enumerate() {
+            let (i, j) = ends(row);
+            if block(i) == block(j) {
+                let next = &mut start[i.min(j) as usize + 1];
+                listed[*next as usize] = c as u32;
+                *next += 1;
+            }
+        }
+    }
+
+    /// Gives each border its rows and the copies of their bodies, and each body the way its copies come back.
+    fn copy_bodies(&mut self, problem: &Problem, size: usize) {
+        let Self { interiors, borders, rank, across, scratch, .. } = self;
+        let Scratch { copy, copies, placed } = scratch;
+        copy.clear();
+        copy.resize(rank.len(), NONE);
+        for counts in [&mut *copies, &mut *placed] {
+            counts.clear();
+            counts.resize(rank.len(), 0);
+        }
+        let mut rest = across.as_slice();
+        for (b, border) in borders.iter_mut().enumerate() {
+            let own = rest.partition_point(|entry| (entry >> 32) as usize / size <= b);
+            let (mine, others) = rest.split_at(own);
+            rest = others;
+            border.homes.clear();
+            for &entry in mine {
+                let row = &problem.rows[entry as u32 as usize];
+                for at in [row.i, row.j].map(|body| rank[body as usize]) {
+                    if copy[at as usize] == NONE {
+                        copy[at as usize] = border.homes.len() as u32;
+                        copies[at as usize] += 1;
+                        border.homes.push((at / size as u32, at % size as u32));
+                    }
+                }
+            }
+            let place = |body: u32| copy[rank[body as usize] as usize];
+            let rows = &mut border.rows;
+            rows.aside.clear();
+            rows.aside.extend(mine.iter().map(|entry| *entry as u32));
+            let listed = std::mem::take(&mut rows.aside);
+            rows.arrange(&listed, problem, (place, border.homes.len() as u32));
+            rows.aside = listed;
+            for (block, body) in &border.homes {
+                copy[*block as usize * size + *body as usize] = NONE;
+            }
+        }
+        for (b, border) in borders.iter_mut().enumerate() {
+            border.copies.clear();
+            for (c, &(block, body)) in border.homes.iter().enumerate() {
+                let at = block as usize * size + body as usize;
+                let k = f64::from(copies[at]);
+                let home = &mut interiors[block as usize];
+                let inverse_mass = k * home.bodies[body as usize].inverse_mass;
+                border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
+                let first = placed[at] == 0;
+                placed[at] += 1;
+                home.arrivals.push(Arrival { body, border: b as u32, copy: c as u32, first, share: k.recip() });
+            }
+            border.copies.push(Body::default());
+            border.before.clone_from(&border.copies);
+        }
+    }
+}
+
+impl Interior {
+    /// The bodies from rank `first` on.
+    fn load(&mut self, problem: &Problem, first: usize, size: usize) {
+        let count = size.min(problem.inverse_mass.len() - first);
+        self.first = first;
+        self.arrivals.clear();
+        self.bodies.clear();
+        self.before.clear();
+        for at in first..first + count {
+            let inverse_mass = problem.inverse_mass[problem.along(at)];
+            let mass = if inverse_mass > 0.0 { inverse_mass.recip() } else { 0.0 };
+            self.bodies.push(Body { velocity: [0.0; 3], inverse_mass });
+            self.before.push(Earlier { velocity: [0.0; 3], mass });
+        }
+        self.bodies.push(Body::default());
+    }
+
+    /// Bodies take the mean velocity of their copies.
+    fn take(&mut self, borders: &[Border]) {
+        for &Arrival { body, border, copy, first, share } in &self.arrivals {
+            let velocity = borders[border as usize].copies[copy as usize].velocity;
+            let body = &mut self.bodies[body as usize];
+            if first {
+                body.velocity = velocity.map(|v| share * v);
+            } else {
+                add(&mut body.velocity, velocity, share);
+            }
+        }
+    }
+
+    /// Σ m |V − V^{n+1/2}|².
+    fn energy_added(&self, problem: &Problem) -> f64 {
+        let bodies = self.bodies.iter().zip(&self.before).enumerate();
+        let energy = |(at, (body, before)): (usize, (&Body, &Earlier))| {
+            let apriori = problem.apriori[problem.along(self.first + at)];
+            before.mass * (DVec3::from(body.velocity) - apriori).length_squared()
+        };
+        bodies.map(energy).sum()
+    }
+}
+
+impl Border {
+    /// Copies take the velocities of their bodies.
+    fn take(&mut self, interiors: &[Interior]) {
+        for (copy, &(block, body)) in self.copies.iter_mut().zip(&self.homes) {
+            copy.velocity = interiors[block as usize].bodies[body as usize].velocity;
+        }
+    }
+}
+
+impl Quads {
+    /// Arranges rows within a block and fills them in.
+    fn fill(
+        &mut self,
+        listed: &[u32],
+        (problem, impulses): (&Problem, &[f64]),
+        (bodies, place): (&[Body], impl Fn(u32) -> u32),
+    ) {
+        self.arrange(listed, problem, (place, bodies.len() as u32 - 1));
+        self.scale(problem, impulses, bodies);
+    }
+
+    /// Puts rows into quads that share no body, taking them in turn from distant parts of the list.
+    fn arrange(&mut self, listed: &[u32], problem: &Problem, (place, wall): (impl Fn(u32) -> u32, u32)) {
+        self.rows.clear();
+        self.fours.clear();
+        let part = listed.len().div_ceil(PARTS);
+        let joint = |row: u32| {
+            let Row { i, j, .. } = problem.rows[row as usize];
+            Joint { normal: [0.0; 3], i: place(i), j: if j == WALL { wall } else { place(j) } }
+        };
+        let mut aside = std::mem::take(&mut self.aside);
+        aside.clear();
+        for k in 0..part {
+            for group in [0, PARTS / 2] {
+                let mut quad = Filling::new(wall);
+                for p in group..group + PARTS / 2 {
+                    let at = p * part + k;
+                    if let Some(&row) = listed.get(at)
+                        && !quad.try_add(row, joint(row))
+                    {
+                        aside.push(row);
+                    }
+                }
+                self.close(&quad);
+            }
+        }
+        let mut quad = Filling::new(wall);
+        for &row in &aside {
+            if !quad.try_add(row, joint(row)) {
+                self.close(&quad);
+                quad = Filling::new(wall);
+                quad.try_add(row, joint(row));
+            }
+        }
+        self.close(&quad);
+        self.aside = aside;
+    }
+
+    fn close(&mut self, quad: &Filling) {
+        if quad.count > 0 {
+            self.rows.extend_from_slice(&quad.rows);
+            self.fours.push(Quad { joints: quad.joints, ..Quad::default() });
+        }
+    }
+
+    /// Fills arranged rows in, scaled to unit diagonal, with the impulses to start from.
+    fn scale(&mut self, problem: &Problem, impulses: &[f64], bodies: &[Body]) {
+        self.unknowns.clear();
+        self.unknowns.resize(self.fours.len(), Unknowns::default());
+        let rate = problem.dt.recip();
+        for ((quad, unknown), rows) in self.fours.iter_mut().zip(&mut self.unknowns).zip(self.rows.chunks_exact(4)) {
+            for lane in 0..4 {
+                let Some(row) = problem.rows.get(rows[lane] as usize) else { continue };
+                let joint = &mut quad.joints[lane];
+                let scale = scale(joint, bodies);
+                if scale > 0.0 {
+                    joint.normal = (row.normal / scale).to_array();
+                    quad.rate[lane] = row.gap * rate / scale;
+                }
+                // Between two that cannot move a row stays where it is.
+                let scale = if scale > 0.0 { scale } else { 1.0 };
+                quad.lower[lane] = scale * row.lower;
+                unknown.x[lane] = (scale * impulses[rows[lane] as usize]).max(quad.lower[lane]);
+            }
+        }
+    }
+
+    fn unload(&self, problem: &Problem, bodies: &[Body], impulses: &mut [f64]) {
+        for ((quad, unknown), rows) in self.fours.iter().zip(&self.unknowns).zip(self.rows.chunks_exact(4)) {
+            for lane in 0..4 {
+                let Some(row) = problem.rows.get(rows[lane] as usize) else { continue };
+                let z = unknown.x[lane];
+                let scale = scale(&quad.joints[lane], bodies);
+                let impulse = if scale > 0.0 { z / scale } else { z };
+                impulses[rows[lane] as usize] = if z == quad.lower[lane] { row.lower } else { impulse.max(row.lower) };
+            }
+        }
+    }
+
+    fn sweep(&mut self, bodies: &mut [Body], momentum: f64) -> Motion {
+        sweep(bodies, &self.fours, &mut self.unknowns, momentum)
+    }
+
+    /// Tells every body what the rows push it by, at the swept point and the one before.
+    fn gather(&self, mut push: impl FnMut(usize, [f64; 3], [f64; 3])) {
+        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+            for (lane, joint) in quad.joints.iter().enumerate() {
+                let (x, before) = (unknown.x[lane], unknown.x[lane] - unknown.d[lane]);
+                push(joint.i as usize, joint.normal.map(|n| -n * x), joint.normal.map(|n| -n * before));
+                push(joint.j as usize, joint.normal.map(|n| n * x), joint.normal.map(|n| n * before));
+            }
+        }
+    }
+
+    fn inspect(&self, bodies: &[Body]) -> Inspection {
+        let mut found = Inspection::default();
+        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+            for (lane, joint) in quad.joints.iter().enumerate() {
+                let normal = DVec3::from(joint.normal);
+                let from = normal.dot(bodies[joint.i as usize].velocity.into());
+                let to = normal.dot(bodies[joint.j as usize].velocity.into());
+                let (x, w) = (unknown.x[lane], quad.rate[lane] + to - from);
+                let diagonal = bodies[joint.i as usize].inverse_mass + bodies[joint.j as usize].inverse_mass;
+                let rest = (x - quad.lower[lane]).min(w);
+                found.residual_squared = super::worse(found.residual_squared, diagonal * rest * rest);
+                found.objective += x * w;
+                found.magnitude += x.abs() * (quad.rate[lane].abs() + to.abs() + from.abs());
+            }
+        }
+        found
+    }
+}
+
+impl Inspection {
+    fn with(self, other: Self) -> Self {
+        Self {
+            residual_squared: super::worse(self.residual_squared, other.residual_squared),
+            objective: self.objective + other.objective,
+            magnitude: self.magnitude + other.magnitude,
+        }
+    }
+}
+
+/// A quad that takes rows as long as they share no body.
+struct Filling {
+    rows: [u32; 4],
+    joints: [Joint; 4],
+    count: usize,
+    wall: u32,
+}
+
+impl Filling {
+    fn new(wall: u32) -> Self {
+        Self { rows: [NONE; 4], joints: [Joint { normal: [0.0; 3], i: wall, j: wall }; 4], count: 0, wall }
+    }
+
+    fn try_add(&mut self, row: u32, joint: Joint) -> bool {
+        let met = |body: u32| body != self.wall && self.joints[..self.count].iter().any(|j| j.i == body || j.j == body);
+        if self.count == 4 || met(joint.i) || met(joint.j) {
+            return false;
+        }
+        (self.rows[self.count], self.joints[self.count]) = (row, joint);
+        self.count += 1;
+        true
+    }
+}
+
+/// √A_cc, in a border with the masses of its copies.
+fn scale(joint: &Joint, bodies: &[Body]) -> f64 {
+    (bodies[joint.i as usize].inverse_mass + bodies[joint.j as usize].inverse_mass).sqrt()
+}
+
+fn add(to: &mut [f64; 3], vector: [f64; 3], times: f64) {
+    for axis in 0..3 {
+        to[axis] += vector[axis] * times;
+    }
+}
+
+/// Bodies of a block for so many in all: an even number of blocks, if more than one, so that two threads share them.
+fn block_size(bodies: usize, about: usize) -> usize {
+    let blocks = (bodies + about / 2) / about;
+    if blocks <= 1 { bodies.max(1) } else { bodies.div_ceil(blocks.next_multiple_of(2)) }
+}
+
+/// Does the same with every block, on as many threads as there are.
+fn each<T: Send>(blocks: &mut [T], work: impl Fn(&mut T) + Sync) {
+    each_with_index(blocks, |_, block| work(block));
+}
+
+fn each_with_index<T: Send>(blocks: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+    if blocks.len() == 1 || rayon::current_num_threads() == 1 {
+        blocks.iter_mut().enumerate().for_each(|(at, block)| work(at, block));
+    } else {
+        blocks.par_iter_mut().enumerate().for_each(|(at, block)| work(at, block));
+    }
+}

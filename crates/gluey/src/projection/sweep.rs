@@ -1,0 +1,345 @@
+//! One Gauss–Seidel sweep over a list of rows, at the speed of memory.
+//!
+//! In variables of unit diagonal, z_c = √A_cc Λ_c and n̂_c = n_c/√A_cc, a row is relaxed exactly by
+//!
+//! ```text
+//! y = x + β d,   w = D/(h√A_cc) + n̂·(V_j − V_i),   z = max(√A_cc lower, y − w),
+//! V_i ← V_i − n̂ (z − y)/m_i,   V_j ← V_j + n̂ (z − y)/m_j,   (x, d) ← (z, z − x):
+//! ```
+//!
+//! the momentum β d is added on the way, so that a sweep reads and writes each row once. Rows are taken four at a time.
+//! Rows of a quad share no body that can move, so relaxing them together is relaxing them one after the other: it *is*
+//! Gauss–Seidel, in the order of the list. Consecutive quads come from distant parts of the list, so that one need not
+//! wait for the other; see [`Quads::fill`].
+//!
+//! Where the processor has 256-bit lanes they are used; the same operations in the same order give the same bits
+//! without.
+
+/// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Body {
+    pub velocity: [f64; 3],
+    pub inverse_mass: f64,
+}
+
+/// A body's velocity at an earlier point, and m; 0 for what cannot move.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Earlier {
+    pub velocity: [f64; 3],
+    pub mass: f64,
+}
+
+/// Whom a row joins: n̂ from body i to body j.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Joint {
+    pub normal: [f64; 3],
+    pub i: u32,
+    pub j: u32,
+}
+
+/// What a sweep reads of four rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Quad {
+    pub joints: [Joint; 4],
+    /// D/(h√A_cc).
+    pub rate: [f64; 4],
+    /// √A_cc lower.
+    pub lower: [f64; 4],
+}
+
+/// What a sweep changes of four rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Unknowns {
+    /// The last swept point.
+    pub x: [f64; 4],
+    /// Its distance from the one before.
+    pub d: [f64; 4],
+}
+
+/// What a sweep tells about the momentum.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Motion {
+    /// Σ (y − z) d: positive where the sweep went against the momentum.
+    pub against: f64,
+    /// Σ d².
+    pub squared: f64,
+    /// max |z − y|, which is the residual of the rows as the sweep met them.
+    pub largest: f64,
+}
+
+impl Motion {
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            against: self.against + other.against,
+            squared: self.squared + other.squared,
+            largest: self.largest.max(other.largest),
+        }
+    }
+
+    fn of_lanes(against: [f64; 4], squared: [f64; 4], largest: [f64; 4]) -> Self {
+        Self {
+            against: against.iter().sum(),
+            squared: squared.iter().sum(),
+            largest: largest.into_iter().fold(0.0, f64::max),
+        }
+    }
+}
+
+/// Sweeps once over the rows with momentum β.
+pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
+        return unsafe { wide::sweep(bodies, quads, unknowns, momentum) };
+    }
+    narrow_sweep(bodies, quads, unknowns, momentum)
+}
+
+/// (before, V) ← (V, V + β (V − before)); tells Σ m |V − before|².
+pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
+        return unsafe { wide::extrapolate(bodies, before, momentum) };
+    }
+    narrow_extrapolate(bodies, before, momentum)
+}
+
+fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
+    let mut energy = [0.0; 4];
+    for (body, before) in bodies.iter_mut().zip(before) {
+        for (axis, energy) in energy.iter_mut().take(3).enumerate() {
+            let v = body.velocity[axis];
+            let d = v - before.velocity[axis];
+            *energy += before.mass * d * d;
+            before.velocity[axis] = v;
+            body.velocity[axis] = v + momentum * d;
+        }
+    }
+    energy.iter().sum()
+}
+
+/// The sweep in plain arithmetic.
+fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
+    let (mut against, mut squared, mut largest) = ([0.0; 4], [0.0; 4], [0.0_f64; 4]);
+    for (quad, unknown) in quads.iter().zip(unknowns) {
+        let mut change = [0.0; 4];
+        for lane in 0..4 {
+            let Joint { normal: n, i, j } = quad.joints[lane];
+            let (from, to) = (bodies[i as usize].velocity, bodies[j as usize].velocity);
+            let [px, py, pz] = [0, 1, 2].map(|axis| (to[axis] - from[axis]) * n[axis]);
+            let w = (px + py) + pz + quad.rate[lane];
+            let (x, y) = (unknown.x[lane], unknown.x[lane] + momentum * unknown.d[lane]);
+            let free = y - w;
+            let z = if free > quad.lower[lane] { free } else { quad.lower[lane] };
+            let d = z - x;
+            change[lane] = z - y;
+            against[lane] -= change[lane] * d;
+            squared[lane] += d * d;
+            largest[lane] = if largest[lane] > change[lane].abs() { largest[lane] } else { change[lane].abs() };
+            (unknown.x[lane], unknown.d[lane]) = (z, d);
+        }
+        for (joint, change) in quad.joints.iter().zip(change) {
+            let push = joint.normal.map(|n| n * change);
+            let from = &mut bodies[joint.i as usize];
+            (0..3).for_each(|axis| from.velocity[axis] -= push[axis] * from.inverse_mass);
+            let to = &mut bodies[joint.j as usize];
+            (0..3).for_each(|axis| to.velocity[axis] += push[axis] * to.inverse_mass);
+        }
+    }
+    Motion::of_lanes(against, squared, largest)
+}
+
+/// The same with four lanes: a body is one load and one store.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
+mod wide {
+    use std::arch::x86_64::{
+        __m256d, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd,
+        _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd, _mm256_setzero_pd,
+        _mm256_store_pd, _mm256_sub_pd,
+    };
+    use std::ptr::{from_mut, from_ref};
+
+    use super::{Body, Earlier, Joint, Motion, Quad, Unknowns};
+
+    /// Bodies, joints and arrays in quads are 32 bytes at an address that is a multiple of 32.
+    const _: () = assert!(size_of::<Body>() == 32 && align_of::<Body>() == 32);
+    const _: () = assert!(size_of::<Earlier>() == 32 && align_of::<Earlier>() == 32);
+    const _: () = assert!(size_of::<Joint>() == 32 && align_of::<Joint>() == 32);
+    const _: () = assert!(size_of::<Quad>() == 192 && align_of::<Quad>() == 32);
+    const _: () = assert!(size_of::<Unknowns>() == 64 && align_of::<Unknowns>() == 32);
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
+        let (mut against, mut squared) = (_mm256_setzero_pd(), _mm256_setzero_pd());
+        let mut largest = _mm256_setzero_pd();
+        let (momentum, sign) = (_mm256_set1_pd(momentum), _mm256_set1_pd(-0.0));
+        for (quad, unknown) in quads.iter().zip(unknowns) {
+            let [a, b, c, d] = &quad.joints;
+            let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
+            let first = _mm256_hadd_pd(closing(bodies, a, na), closing(bodies, b, nb));
+            let last = _mm256_hadd_pd(closing(bodies, c, nc), closing(bodies, d, nd));
+            let plane = _mm256_permute2f128_pd::<0x20>(first, last); // x + y of each row
+            let height = _mm256_permute2f128_pd::<0x31>(first, last); // z + 0 of each row
+            let w = _mm256_add_pd(_mm256_add_pd(plane, height), load(&quad.rate));
+            let x = load(&unknown.x);
+            let y = _mm256_add_pd(x, _mm256_mul_pd(momentum, load(&unknown.d)));
+            let z = _mm256_max_pd(_mm256_sub_pd(y, w), load(&quad.lower));
+            let (change, d_new) = (_mm256_sub_pd(z, y), _mm256_sub_pd(z, x));
+            against = _mm256_sub_pd(against, _mm256_mul_pd(change, d_new));
+            squared = _mm256_add_pd(squared, _mm256_mul_pd(d_new, d_new));
+            largest = _mm256_max_pd(largest, _mm256_andnot_pd(sign, change));
+            store(&mut unknown.x, z);
+            store(&mut unknown.d, d_new);
+            push(bodies, a, _mm256_mul_pd(na, _mm256_permute4x64_pd::<0x00>(change)));
+            push(bodies, b, _mm256_mul_pd(nb, _mm256_permute4x64_pd::<0x55>(change)));
+            push(bodies, c, _mm256_mul_pd(nc, _mm256_permute4x64_pd::<0xAA>(change)));
+            push(bodies, d, _mm256_mul_pd(nd, _mm256_permute4x64_pd::<0xFF>(change)));
+        }
+        Motion::of_lanes(lanes(against), lanes(squared), lanes(largest))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
+        let (mut energy, zero) = (_mm256_setzero_pd(), _mm256_setzero_pd());
+        let momentum = _mm256_set1_pd(momentum);
+        for (at, earlier) in bodies.iter_mut().zip(before) {
+            let (v, old) = (body(at), unsafe { _mm256_load_pd(from_ref(earlier).cast()) });
+            let d = _mm256_blend_pd::<0b1000>(_mm256_sub_pd(v, old), zero);
+            energy = _mm256_add_pd(energy, _mm256_mul_pd(_mm256_mul_pd(_mm256_set1_pd(earlier.mass), d), d));
+            let kept = _mm256_blend_pd::<0b1000>(v, old);
+            unsafe { _mm256_store_pd(from_mut(earlier).cast(), kept) };
+            set(at, _mm256_add_pd(v, _mm256_mul_pd(momentum, d)));
+        }
+        lanes(energy).iter().sum()
+    }
+
+    /// (V_j − V_i) n̂, component by component; the last is 0.
+    #[target_feature(enable = "avx2")]
+    fn closing(bodies: &[Body], joint: &Joint, normal: __m256d) -> __m256d {
+        let relative = _mm256_sub_pd(body(&bodies[joint.j as usize]), body(&bodies[joint.i as usize]));
+        _mm256_mul_pd(relative, normal)
+    }
+
+    /// V_i −= impulse/m_i, V_j += impulse/m_j; the masses stay, because the impulse's last component is 0.
+    #[target_feature(enable = "avx2")]
+    fn push(bodies: &mut [Body], joint: &Joint, impulse: __m256d) {
+        let from = &mut bodies[joint.i as usize];
+        let change = _mm256_mul_pd(impulse, _mm256_set1_pd(from.inverse_mass));
+        set(from, _mm256_sub_pd(body(from), change));
+        let to = &mut bodies[joint.j as usize];
+        let change = _mm256_mul_pd(impulse, _mm256_set1_pd(to.inverse_mass));
+        set(to, _mm256_add_pd(body(to), change));
+    }
+
+    /// n̂ and 0: the ids behind it are masked out.
+    #[target_feature(enable = "avx2")]
+    fn normal(joint: &Joint) -> __m256d {
+        _mm256_blend_pd::<0b1000>(unsafe { _mm256_load_pd(from_ref(joint).cast()) }, _mm256_setzero_pd())
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn body(body: &Body) -> __m256d {
+        unsafe { _mm256_load_pd(from_ref(body).cast()) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn set(body: &mut Body, to: __m256d) {
+        unsafe { _mm256_store_pd(from_mut(body).cast(), to) }
+    }
+
+    /// The arrays of quads and unknowns start at multiples of 32 bytes, as asserted above.
+    #[target_feature(enable = "avx2")]
+    fn load(lanes: &[f64; 4]) -> __m256d {
+        debug_assert!(lanes.as_ptr().addr().is_multiple_of(32));
+        unsafe { _mm256_load_pd(lanes.as_ptr()) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn store(lanes: &mut [f64; 4], to: __m256d) {
+        debug_assert!(lanes.as_ptr().addr().is_multiple_of(32));
+        unsafe { _mm256_store_pd(lanes.as_mut_ptr(), to) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn lanes(value: __m256d) -> [f64; 4] {
+        let mut lanes = Unknowns::default();
+        store(&mut lanes.x, value);
+        lanes.x
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// Bodies in a row, each quad joining eight of them, and some rows at the wall.
+    fn system(random: &mut Pcg64) -> (Vec<Body>, Vec<Earlier>, Vec<Quad>, Vec<Unknowns>) {
+        let count = 64;
+        let mut number = || random.random_range(-1.0..1.0_f64);
+        let mut vector = || [number(), number(), number()];
+        let mut bodies: Vec<Body> =
+            (0..count).map(|_| Body { velocity: vector(), inverse_mass: 1.0 + vector()[0] }).collect();
+        bodies.push(Body::default());
+        let before = bodies.iter().map(|b| Earlier { velocity: vector(), mass: b.inverse_mass }).collect();
+        let (mut quads, mut unknowns) = (Vec::new(), Vec::new());
+        for k in 0..40 {
+            let joint = |lane: u32| {
+                let i = (8 * k + 2 * lane) % count;
+                let j = if k % 5 == lane { count } else { i + 1 };
+                Joint { normal: vector(), i, j }
+            };
+            let joints = [0, 1, 2, 3].map(joint);
+            let lower = vector().map(|x| if x > 0.5 { f64::NEG_INFINITY } else { x.min(0.0) });
+            let four = |v: [f64; 3], w: f64| [v[0], v[1], v[2], w];
+            quads.push(Quad { joints, rate: four(vector(), 0.1), lower: four(lower, 0.0) });
+            unknowns.push(Unknowns { x: four(vector(), 0.2), d: four(vector(), -0.1) });
+        }
+        (bodies, before, quads, unknowns)
+    }
+
+    #[test]
+    #[allow(unsafe_code, reason = "asked for before")]
+    fn lanes_change_the_speed_and_no_bit() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let mut random = Pcg64::seed_from_u64(1);
+        for _ in 0..20 {
+            let (mut bodies, mut before, quads, mut unknowns) = system(&mut random);
+            let (mut bodies_too, mut before_too, mut unknowns_too) = (bodies.clone(), before.clone(), unknowns.clone());
+            for momentum in [0.0, 0.7, 0.3] {
+                let energy = narrow_extrapolate(&mut bodies, &mut before, momentum);
+                assert_eq!(energy, unsafe { wide::extrapolate(&mut bodies_too, &mut before_too, momentum) });
+                let motion = narrow_sweep(&mut bodies, &quads, &mut unknowns, momentum);
+                assert_eq!(motion, unsafe { wide::sweep(&mut bodies_too, &quads, &mut unknowns_too, momentum) });
+                assert_eq!((&bodies, &before, &unknowns), (&bodies_too, &before_too, &unknowns_too));
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_relaxed_exactly_and_momentum_kept() {
+        let mut bodies = vec![Body { velocity: [1.0, 0.0, 0.0], inverse_mass: 0.5 }, Body::default(), Body::default()];
+        bodies[1].inverse_mass = 0.25;
+        let scale = 0.75_f64.sqrt();
+        let idle = Joint { normal: [0.0; 3], i: 2, j: 2 };
+        let joints = [Joint { normal: [scale.recip(), 0.0, 0.0], i: 0, j: 1 }, idle, idle, idle];
+        let quad = Quad { joints, rate: [0.25 / scale, 0.0, 0.0, 0.0], lower: [0.0; 4] };
+        let mut unknowns = [Unknowns::default()];
+        let motion = sweep(&mut bodies, &[quad], &mut unknowns, 0.0);
+        // The bodies may close at 0.25: 1 − Λ (1/2 + 1/4) = 0.25, so Λ = 1.
+        assert!((unknowns[0].x[0] / scale - 1.0).abs() < 1e-15);
+        assert!((bodies[0].velocity[0] - 0.5).abs() < 1e-15 && (bodies[1].velocity[0] - 0.25).abs() < 1e-15);
+        assert!((motion.squared - 0.75).abs() < 1e-15 && motion.against < 0.0);
+    }
+}
