@@ -46,7 +46,7 @@ pub(super) struct Blocks {
 /// For the cutting of borders, one entry a body.
 #[derive(Default)]
 struct Scratch {
-    /// The body's copy in the border being filled.
+    /// The border that copied the body last, then the body's copy in the border being filled.
     copy: Vec<u32>,
     /// How many copies it has,
     copies: Vec<u16>,
@@ -129,18 +129,27 @@ pub(super) struct Advance {
 impl Blocks {
     /// Cuts the problem in blocks of about so many bodies, and starts from these impulses, raised to `lower`.
     pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], about: usize) {
-        self.cut(problem, about);
-        let Self { interiors, borders, rank, listed, start, .. } = self;
+        let count = problem.inverse_mass.len();
+        let size = block_size(count, about);
+        self.rank.resize(count, 0);
+        (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
+        self.interiors.resize_with(count.div_ceil(size).max(1), Interior::default);
+        self.list(problem, size);
+        let Self { interiors, rank, listed, start, .. } = self;
         let (rank, listed, start) = (rank.as_slice(), listed.as_slice(), start.as_slice());
-        each(interiors, |interior| {
-            let first = interior.first;
+        each_with_index(interiors, |block, interior| {
+            let first = block * size;
+            interior.load(problem, first, size);
             let (from, to) = (start[first] as usize, start[first + interior.before.len()] as usize);
-            let wall = interior.before.len() as u32;
-            let place = |body: u32| if body == WALL { wall } else { rank[body as usize] - first as u32 };
-            interior.rows.fill(&listed[from..to], (problem, impulses), (&interior.bodies, place));
+            let place = |body: u32| rank[body as usize] - first as u32;
+            interior.rows.fill(&listed[from..to].iter().copied(), (problem, impulses), (&interior.bodies, place));
         });
-        // A border's rows know their copies already: `place` was given to them while the copies were made.
-        each(borders, |border| border.rows.scale(problem, impulses, &border.copies));
+        let blocks = if self.interiors.len() > 1 { self.interiors.len() } else { 0 };
+        self.borders.resize_with(blocks, Border::default);
+        if blocks > 0 {
+            self.copy_bodies(problem, size);
+            self.fill_borders((problem, impulses), size);
+        }
         self.refresh(problem);
     }
 
@@ -223,22 +232,6 @@ impl Blocks {
         own.chain(self.borders.iter().map(|border| border.inspection)).fold(Inspection::default(), Inspection::with)
     }
 
-    /// Ranks, blocks with their bodies, and borders with their copies; the rows are listed, not yet filled in.
-    fn cut(&mut self, problem: &Problem, about: usize) {
-        let count = problem.inverse_mass.len();
-        let size = block_size(count, about);
-        self.rank.resize(count, 0);
-        (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
-        self.interiors.resize_with(count.div_ceil(size).max(1), Interior::default);
-        each_with_index(&mut self.interiors, |block, interior| interior.load(problem, block * size, size));
-        self.list(problem, size);
-        let blocks = if self.interiors.len() > 1 { self.interiors.len() } else { 0 };
-        self.borders.resize_with(blocks, Border::default);
-        if blocks > 0 {
-            self.copy_bodies(problem, size);
-        }
-    }
-
     /// Sorts the rows by the lower rank of their bodies, and sets those across blocks aside.
     fn list(&mut self, problem: &Problem, size: usize) {
         let Self { rank, listed, start, across, .. } = self;
@@ -277,7 +270,7 @@ impl Blocks {
         }
     }
 
-    /// Gives each border its rows and the copies of their bodies, and each body the way its copies come back.
+    /// Gives each border copies of the bodies that its rows join, and each body the way its copies come back.
     fn copy_bodies(&mut self, problem: &Problem, size: usize) {
         let Self { interiors, borders, rank, across, scratch, .. } = self;
         let Scratch { copy, copies, placed } = scratch;
@@ -287,31 +280,17 @@ impl Blocks {
             counts.clear();
             counts.resize(rank.len(), 0);
         }
-        let mut rest = across.as_slice();
-        for (b, border) in borders.iter_mut().enumerate() {
-            let own = rest.partition_point(|entry| (entry >> 32) as usize / size <= b);
-            let (mine, others) = rest.split_at(own);
-            rest = others;
+        for ((b, border), rows) in borders.iter_mut().enumerate().zip(by_owner(across, size)) {
             border.homes.clear();
-            for &entry in mine {
-                let row = &problem.rows[entry as u32 as usize];
+            for row in rows.iter().map(|entry| &problem.rows[*entry as u32 as usize]) {
                 for at in [row.i, row.j].map(|body| rank[body as usize]) {
-                    if copy[at as usize] == NONE {
-                        copy[at as usize] = border.homes.len() as u32;
+                    // Whoever copied the body last is told by its number: none needs to clean up.
+                    if copy[at as usize] != b as u32 {
+                        copy[at as usize] = b as u32;
                         copies[at as usize] += 1;
                         border.homes.push((at / size as u32, at % size as u32));
                     }
                 }
-            }
-            let place = |body: u32| copy[rank[body as usize] as usize];
-            let rows = &mut border.rows;
-            rows.aside.clear();
-            rows.aside.extend(mine.iter().map(|entry| *entry as u32));
-            let listed = std::mem::take(&mut rows.aside);
-            rows.arrange(&listed, problem, (place, border.homes.len() as u32));
-            rows.aside = listed;
-            for (block, body) in &border.homes {
-                copy[*block as usize * size + *body as usize] = NONE;
             }
         }
         for (b, border) in borders.iter_mut().enumerate() {
@@ -330,6 +309,30 @@ impl Blocks {
             border.before.clone_from(&border.copies);
         }
     }
+
+    /// Fills in the rows of the borders.
+    fn fill_borders(&mut self, (problem, impulses): (&Problem, &[f64]), size: usize) {
+        let Self { borders, rank, across, scratch, .. } = self;
+        let copy = &mut scratch.copy;
+        for (border, rows) in borders.iter_mut().zip(by_owner(across, size)) {
+            for (c, &(block, body)) in border.homes.iter().enumerate() {
+                copy[block as usize * size + body as usize] = c as u32;
+            }
+            let place = |body: u32| copy[rank[body as usize] as usize];
+            border.rows.fill(&rows.iter().map(|entry| *entry as u32), (problem, impulses), (&border.copies, place));
+        }
+    }
+}
+
+/// The rows across blocks, block by block of their owners.
+fn by_owner(across: &[u64], size: usize) -> impl Iterator<Item = &[u64]> {
+    let mut rest = across;
+    (0..).map(move |block| {
+        let own = rest.partition_point(|entry| (entry >> 32) as usize / size <= block);
+        let (mine, others) = rest.split_at(own);
+        rest = others;
+        mine
+    })
 }
 
 impl Interior {
@@ -383,36 +386,27 @@ impl Border {
 }
 
 impl Quads {
-    /// Arranges rows within a block and fills them in.
+    /// Puts rows into quads that share no body, taking them in turn from distant parts of the list.
     fn fill(
         &mut self,
-        listed: &[u32],
+        listed: &(impl ExactSizeIterator<Item = u32> + Clone),
         (problem, impulses): (&Problem, &[f64]),
         (bodies, place): (&[Body], impl Fn(u32) -> u32),
     ) {
-        self.arrange(listed, problem, (place, bodies.len() as u32 - 1));
-        self.scale(problem, impulses, bodies);
-    }
-
-    /// Puts rows into quads that share no body, taking them in turn from distant parts of the list.
-    fn arrange(&mut self, listed: &[u32], problem: &Problem, (place, wall): (impl Fn(u32) -> u32, u32)) {
         self.rows.clear();
         self.fours.clear();
+        self.unknowns.clear();
+        let wall = bodies.len() as u32 - 1;
+        let entry = |row: u32| Entry::new(row, (problem, impulses), (bodies, &place));
         let part = listed.len().div_ceil(PARTS);
-        let joint = |row: u32| {
-            let Row { i, j, .. } = problem.rows[row as usize];
-            Joint { normal: [0.0; 3], i: place(i), j: if j == WALL { wall } else { place(j) } }
-        };
+        let mut parts: [_; PARTS] = std::array::from_fn(|p| listed.clone().skip(p * part).take(part));
         let mut aside = std::mem::take(&mut self.aside);
         aside.clear();
-        for k in 0..part {
-            for group in [0, PARTS / 2] {
+        for _ in 0..part {
+            for group in parts.chunks_mut(PARTS / 2) {
                 let mut quad = Filling::new(wall);
-                for p in group..group + PARTS / 2 {
-                    let at = p * part + k;
-                    if let Some(&row) = listed.get(at)
-                        && !quad.try_add(row, joint(row))
-                    {
+                for row in group.iter_mut().filter_map(Iterator::next) {
+                    if !quad.try_add(&entry(row)) {
                         aside.push(row);
                     }
                 }
@@ -420,11 +414,11 @@ impl Quads {
             }
         }
         let mut quad = Filling::new(wall);
-        for &row in &aside {
-            if !quad.try_add(row, joint(row)) {
+        for entry in aside.iter().map(|row| entry(*row)) {
+            if !quad.try_add(&entry) {
                 self.close(&quad);
                 quad = Filling::new(wall);
-                quad.try_add(row, joint(row));
+                quad.try_add(&entry);
             }
         }
         self.close(&quad);
@@ -434,29 +428,8 @@ impl Quads {
     fn close(&mut self, quad: &Filling) {
         if quad.count > 0 {
             self.rows.extend_from_slice(&quad.rows);
-            self.fours.push(Quad { joints: quad.joints, ..Quad::default() });
-        }
-    }
-
-    /// Fills arranged rows in, scaled to unit diagonal, with the impulses to start from.
-    fn scale(&mut self, problem: &Problem, impulses: &[f64], bodies: &[Body]) {
-        self.unknowns.clear();
-        self.unknowns.resize(self.fours.len(), Unknowns::default());
-        let rate = problem.dt.recip();
-        for ((quad, unknown), rows) in self.fours.iter_mut().zip(&mut self.unknowns).zip(self.rows.chunks_exact(4)) {
-            for lane in 0..4 {
-                let Some(row) = problem.rows.get(rows[lane] as usize) else { continue };
-                let joint = &mut quad.joints[lane];
-                let scale = scale(joint, bodies);
-                if scale > 0.0 {
-                    joint.normal = (row.normal / scale).to_array();
-                    quad.rate[lane] = row.gap * rate / scale;
-                }
-                // Between two that cannot move a row stays where it is.
-                let scale = if scale > 0.0 { scale } else { 1.0 };
-                quad.lower[lane] = scale * row.lower;
-                unknown.x[lane] = (scale * impulses[rows[lane] as usize]).max(quad.lower[lane]);
-            }
+            self.fours.push(quad.four);
+            self.unknowns.push(quad.unknowns);
         }
     }
 
@@ -516,25 +489,60 @@ impl Inspection {
     }
 }
 
+/// A row, scaled to unit diagonal.
+struct Entry {
+    row: u32,
+    joint: Joint,
+    rate: f64,
+    lower: f64,
+    x: f64,
+}
+
+impl Entry {
+    fn new(row: u32, (problem, impulses): (&Problem, &[f64]), (bodies, place): (&[Body], impl Fn(u32) -> u32)) -> Self {
+        let Row { i, j, normal, gap, lower } = problem.rows[row as usize];
+        let j = if j == WALL { bodies.len() as u32 - 1 } else { place(j) };
+        let mut joint = Joint { normal: [0.0; 3], i: place(i), j };
+        let mut scale = scale(&joint, bodies);
+        let mut rate = 0.0;
+        if scale > 0.0 {
+            let inverse = scale.recip();
+            joint.normal = (normal * inverse).to_array();
+            rate = gap / problem.dt * inverse;
+        } else {
+            scale = 1.0; // Between two that cannot move a row stays where it is.
+        }
+        let lower = scale * lower;
+        Self { row, joint, rate, lower, x: (scale * impulses[row as usize]).max(lower) }
+    }
+}
+
 /// A quad that takes rows as long as they share no body.
 struct Filling {
     rows: [u32; 4],
-    joints: [Joint; 4],
+    four: Quad,
+    unknowns: Unknowns,
     count: usize,
     wall: u32,
 }
 
 impl Filling {
     fn new(wall: u32) -> Self {
-        Self { rows: [NONE; 4], joints: [Joint { normal: [0.0; 3], i: wall, j: wall }; 4], count: 0, wall }
+        let joints = [Joint { normal: [0.0; 3], i: wall, j: wall }; 4];
+        let four = Quad { joints, ..Quad::default() };
+        Self { rows: [NONE; 4], four, unknowns: Unknowns::default(), count: 0, wall }
     }
 
-    fn try_add(&mut self, row: u32, joint: Joint) -> bool {
-        let met = |body: u32| body != self.wall && self.joints[..self.count].iter().any(|j| j.i == body || j.j == body);
-        if self.count == 4 || met(joint.i) || met(joint.j) {
+    fn try_add(&mut self, entry: &Entry) -> bool {
+        let joints = &self.four.joints[..self.count];
+        let met = |body: u32| body != self.wall && joints.iter().any(|other| other.i == body || other.j == body);
+        if self.count == 4 || met(entry.joint.i) || met(entry.joint.j) {
             return false;
         }
-        (self.rows[self.count], self.joints[self.count]) = (row, joint);
+        let lane = self.count;
+        self.rows[lane] = entry.row;
+        self.four.joints[lane] = entry.joint;
+        (self.four.rate[lane], self.four.lower[lane], self.unknowns.x[lane]) = (entry.rate, entry.lower, entry.x);
         self.count += 1;
         true
     }
