@@ -8,8 +8,14 @@
 //! q = Σ m |V(x) − V(y)|² / Σ A_cc (x_c − y_c)²,   L ← max(0.97 L, q):
 //! ```
 //!
-//! a step that was too long is not repeated, the next ones are shorter. The method needs only products with A, never
-//! single rows in turn.
+//! a step that was too long is not repeated, the next ones are shorter. The momentum is capped by the curvature along
+//! d = x − x before, as in the sweeps, but by less of it:
+//!
+//! ```text
+//! q = Σ m |V(x) − V(x before)|² / Σ A_cc d_c²,   s = √(0.1 q / L),   β = min((k−1)/(k+2), (1−s)/(1+s)).
+//! ```
+//!
+//! The method needs only products with A, never single rows in turn.
 
 use glam::DVec3;
 
@@ -17,6 +23,8 @@ use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TEST
 
 /// By which L shrinks after a step that met less curvature.
 const EASING: f64 = 0.97;
+/// Share of the measured curvature that caps the momentum.
+const CURVATURE_SHARE: f64 = 0.1;
 
 /// Accelerated projected gradient descent: the baseline that the sweeps are measured against.
 #[derive(Default)]
@@ -35,7 +43,7 @@ impl Projection for AcceleratedGradient {
         self.load(problem, impulses);
         let (mut sweeps, mut products) = (0, 1);
         let mut lipschitz = 1.0;
-        let mut momentum_age = 0_u32;
+        let mut age = 0_u32;
         let mut monitor = Monitor::new(criteria);
         let mut watch = Watch::default();
         watch.start();
@@ -45,15 +53,27 @@ impl Projection for AcceleratedGradient {
             {
                 break status;
             }
-            let curvature = self.pass(problem, lipschitz);
-            lipschitz = curvature.max(EASING * lipschitz);
+            let pass = self.pass(problem, impulses, lipschitz);
+            lipschitz = pass.steepness.max(EASING * lipschitz);
             sweeps += 1;
             products += 1;
-            momentum_age = if self.turned(problem, impulses) { 1 } else { momentum_age + 1 };
-            self.extrapolate(impulses, f64::from(momentum_age - 1) / f64::from(momentum_age + 2));
+            age = if pass.turned { 1 } else { age + 1 };
+            let damping = (CURVATURE_SHARE * pass.curvature / lipschitz).sqrt();
+            let momentum = (f64::from(age - 1) / f64::from(age + 2)).min((1.0 - damping) / (1.0 + damping));
+            self.extrapolate(impulses, momentum);
         };
         Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
     }
+}
+
+/// What a pass tells.
+struct Pass {
+    /// Curvature along the gradient step.
+    steepness: f64,
+    /// Curvature along the way from the last point to the new one.
+    curvature: f64,
+    /// Whether the step went against the momentum: (y − x⁺)·(x⁺ − x) > 0 in the metric of the diagonal.
+    turned: bool,
 }
 
 impl AcceleratedGradient {
@@ -72,19 +92,21 @@ impl AcceleratedGradient {
         self.ahead_velocity.clone_from(&self.velocity);
     }
 
-    /// A gradient step from the extrapolated point; the curvature q met on the way.
-    fn pass(&mut self, problem: &Problem, lipschitz: f64) -> f64 {
+    /// A gradient step from the extrapolated point.
+    fn pass(&mut self, problem: &Problem, base: &[f64], lipschitz: f64) -> Pass {
         self.next_velocity.clone_from(&problem.apriori);
         let (rate, shortening) = (problem.dt.recip(), lipschitz.recip());
-        let mut squared = 0.0;
+        let (mut stepped, mut moved, mut against) = (0.0, 0.0, 0.0);
         for (c, row) in problem.rows.iter().enumerate() {
             let i = row.i as usize;
             let partner = if row.j == WALL { DVec3::ZERO } else { self.ahead_velocity[row.j as usize] };
             let w = row.gap * rate + row.normal.dot(partner - self.ahead_velocity[i]);
-            let inverse = self.inverse_diagonal[c];
-            let next = (self.ahead[c] - w * inverse * shortening).max(row.lower);
-            let d = next - self.ahead[c];
-            squared += if inverse > 0.0 { d * d / inverse } else { 0.0 };
+            let next = (self.ahead[c] - w * self.inverse_diagonal[c] * shortening).max(row.lower);
+            let (step, d) = (next - self.ahead[c], next - base[c]);
+            let diagonal = problem.diagonal(row);
+            stepped += diagonal * step * step;
+            moved += diagonal * d * d;
+            against -= diagonal * step * d;
             self.next[c] = next;
             if next != 0.0 {
                 let push = row.normal * next;
@@ -94,17 +116,14 @@ impl AcceleratedGradient {
                 }
             }
         }
-        let energy = problem.energy_between(&self.next_velocity, &self.ahead_velocity);
-        if squared > 0.0 { energy / squared } else { 0.0 }
-    }
-
-    /// Whether the step went against the momentum: (y − x⁺)·(x⁺ − x) > 0 in the metric of the diagonal.
-    fn turned(&self, problem: &Problem, base: &[f64]) -> bool {
-        let mut against = 0.0;
-        for (c, row) in problem.rows.iter().enumerate() {
-            against += problem.diagonal(row) * (self.ahead[c] - self.next[c]) * (self.next[c] - base[c]);
+        let per = |velocity: &[DVec3], squared: f64| {
+            if squared > 0.0 { problem.energy_between(&self.next_velocity, velocity) / squared } else { 0.0 }
+        };
+        Pass {
+            steepness: per(&self.ahead_velocity, stepped),
+            curvature: per(&self.velocity, moved),
+            turned: against > 0.0,
         }
-        against > 0.0
     }
 
     /// (x, y) ← (x⁺, x⁺ + β (x⁺ − x)), and their velocities likewise.
