@@ -160,6 +160,67 @@ proptest! {
     }
 }
 
+/// A cube of equal bodies that fall on a floor, a little out of order, so that neighbours press on each other sideways.
+fn cube(side: u32) -> Problem {
+    let place = |k: u32| DVec3::new(f64::from(k % side), f64::from(k / side % side), f64::from(k / side / side));
+    let shake = |k: u32| DVec3::new((f64::from(k) * 1.3).sin(), (f64::from(k) * 2.1).sin(), (f64::from(k) * 3.7).cos());
+    let count = side.pow(3);
+    let position: Vec<DVec3> = (0..count).map(|k| place(k) + 0.1 * shake(k)).collect();
+    let mut rows = Vec::new();
+    for (i, j) in gluey::neighbours::pairs(&position, &vec![0.6; position.len()]) {
+        let offset = position[j as usize] - position[i as usize];
+        rows.push(Row {
+            i,
+            j,
+            normal: offset.normalize(),
+            gap: 0.0,
+            lower: if (i + j) % 7 == 0 { -1e-3 } else { 0.0 },
+        });
+    }
+    rows.extend((0..side * side).map(|i| Row { i, j: WALL, normal: -DVec3::Z, gap: 0.0, lower: 0.0 }));
+    Problem {
+        dt: 0.01,
+        length: 0.5,
+        inverse_mass: vec![1.0; position.len()],
+        apriori: (0..count).map(|k| DVec3::new(0.0, 0.0, -0.1) + 0.01 * shake(k + 5)).collect(),
+        rows,
+        order: gluey::morton::order(&position),
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let problem = cube(9);
+    let solve = |threads: usize, bodies: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| solve(&mut AcceleratedGaussSeidel::with_blocks_of(bodies), &problem, 1e-10))
+    };
+    let (whole, status) = solve(1, 10_000);
+    assert_eq!(status, Status::Converged);
+    for bodies in [10, 100, 300] {
+        let (one, status) = solve(1, bodies);
+        assert_eq!(status, Status::Converged);
+        for threads in [2, 3, 5] {
+            assert_eq!(solve(threads, bodies).0, one, "{threads} threads, blocks of {bodies}");
+        }
+        assert!(farthest(&problem.velocity(&one), &problem.velocity(&whole)) < 1e-6);
+    }
+}
+
+/// Blocks that relax what they share with split masses need hardly more sweeps than one.
+#[test]
+fn blocks_cost_few_sweeps() {
+    let problem = cube(12);
+    let sweeps = |bodies: usize| {
+        let mut impulses = vec![0.0; problem.rows.len()];
+        let criteria = Criteria { tolerance: 1e-6, max_sweeps: 100_000 };
+        AcceleratedGaussSeidel::with_blocks_of(bodies).solve(&problem, &criteria, &mut impulses).sweeps as f64
+    };
+    // The residual is looked at every eight sweeps.
+    let (whole, cut) = (sweeps(10_000), sweeps(400));
+    assert!(cut <= 1.1 * whole + 8.0, "{cut} against {whole}");
+}
+
 fn one_ball(rows: Vec<Row>) -> Problem {
     let apriori = vec![DVec3::new(0.0, 0.0, -3.0)];
     Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], apriori, rows, order: Vec::new() }
