@@ -1,13 +1,15 @@
 //! One contract for every solver, and an interior-point method as the oracle.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus};
+#[path = "common/interior_point.rs"]
+mod interior_point;
+
 use glam::DVec3;
 use gluey::projection::{
     AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row,
     Status, Uzawa, WALL,
 };
+use interior_point::Primal;
 use proptest::prelude::*;
 
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
@@ -54,49 +56,11 @@ fn problem() -> impl Strategy<Value = Problem> {
     })
 }
 
-/// V by an interior-point method on the primal with glue released: the projection of V^{n+1/2} + M⁻¹Gᵀ lower on the dry
-/// set. None where the method stops short of its own tolerance, or where a row has next to no slack and next to no
-/// multiplier: there its velocities are only as good as the root of its tolerance.
+/// V by an interior-point method. None where the method stops short of its own tolerance, or is not sharp.
 fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
-    let lower: Vec<f64> = problem.rows.iter().map(|row| row.lower).collect();
-    let target = problem.velocity(&lower);
-    let (n, m) = (3 * target.len(), problem.rows.len());
-    let mass = |i: usize| 1.0 / problem.inverse_mass[i];
-    let p = CscMatrix::new(n, n, (0..=n).collect(), (0..n).collect(), (0..n).map(|c| mass(c / 3)).collect());
-    let q: Vec<f64> = (0..n).map(|c| -mass(c / 3) * target[c / 3][c % 3]).collect();
-    // −G V ≤ D/h, column by column.
-    let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
-    for (c, row) in problem.rows.iter().enumerate() {
-        for axis in 0..3 {
-            columns[3 * row.i as usize + axis].push((c, row.normal[axis]));
-            if row.j != WALL {
-                columns[3 * row.j as usize + axis].push((c, -row.normal[axis]));
-            }
-        }
-    }
-    let mut starts = vec![0];
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    for column in columns {
-        indices.extend(column.iter().map(|entry| entry.0));
-        values.extend(column.iter().map(|entry| entry.1));
-        starts.push(indices.len());
-    }
-    let a = CscMatrix::new(m, n, starts, indices, values);
-    let b: Vec<f64> = problem.rows.iter().map(|row| row.gap / problem.dt).collect();
-    let settings = DefaultSettingsBuilder::default()
-        .verbose(false)
-        .tol_gap_abs(1e-13)
-        .tol_gap_rel(1e-13)
-        .tol_feas(1e-13)
-        .max_iter(200)
-        .build()
-        .unwrap();
-    let mut solver = DefaultSolver::new(&p, &q, &a, &b, &[NonnegativeConeT(m)], settings).unwrap();
-    solver.solve();
-    let velocity = || solver.solution.x.chunks(3).map(|v| DVec3::new(v[0], v[1], v[2])).collect();
-    let sharp =
-        solver.solution.s.iter().zip(&solver.solution.z).all(|(slack, multiplier)| slack.max(*multiplier) > 1e-3);
-    (solver.solution.status == SolverStatus::Solved && sharp).then(velocity)
+    let mut primal = Primal::new(problem, 1e-13);
+    primal.solve();
+    (primal.is_solved() && primal.sharpness() > 1e-3).then(|| primal.velocity())
 }
 
 fn solve(solver: &mut dyn Projection, problem: &Problem, tolerance: f64) -> (Vec<f64>, Status) {
