@@ -1,0 +1,225 @@
+//! Beds of spheres and projection problems for the benchmarks, made by the engine itself from a seed.
+//!
+//! All is settled once and kept in `target/bench-beds`; what was made from other settings than those asked for is made
+//! again. Spheres have radii of 0.9 to 1 times 0.02, density 1000, and fall with g = 10.
+#![allow(dead_code, reason = "each benchmark uses its own part")]
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use gluey::morton;
+use gluey::projection::{Criteria, ProblemFile};
+use gluey::scene::Scene;
+use gluey::simulation::{Simulation, StepReport};
+use gluey::trajectory::{Checkpoint, Progress};
+
+pub type Answer<T> = Result<T, Box<dyn Error>>;
+
+const SEED: u64 = 12345;
+const RADIUS: f64 = 0.02;
+/// Mean diameter: radii are uniform between 0.9 and 1 times the greatest.
+const DIAMETER: f64 = 2.0 * 0.95 * RADIUS;
+/// Room that a sphere takes in a bed, box included, of 62 % solid.
+const ROOM: f64 = 4.63e-5;
+/// Time step of all that is measured.
+const DT: f64 = 2e-3;
+/// Beds settle in longer, looser steps until what moves is this share of m g r a sphere, or the time is over.
+const SETTLING: (f64, f64) = (2.0 * DT, 1e-3);
+const REST: f64 = 1e-3;
+const LONGEST: f64 = 3.0;
+/// Steps at the tolerance asked for before a bed counts as at rest: its impulses are then those of a bed at rest.
+const REFINEMENT: usize = 40;
+
+/// A bed at rest in a box with a square floor.
+#[derive(Clone, Copy)]
+pub struct Bed {
+    pub count: usize,
+    /// Side of the box (length).
+    pub width: f64,
+    /// Tolerance of its steps.
+    pub tolerance: f64,
+}
+
+impl Bed {
+    /// So many diameters high, however wide that makes it.
+    pub fn of_height(count: usize, diameters: f64, tolerance: f64) -> Self {
+        Self { count, width: (count as f64 * ROOM / (diameters * DIAMETER)).sqrt(), tolerance }
+    }
+
+    /// As high as wide.
+    pub fn cube(count: usize, tolerance: f64) -> Self {
+        Self { count, width: (count as f64 * ROOM).cbrt(), tolerance }
+    }
+
+    /// The simulation of the bed, at rest.
+    pub fn at_rest(&self) -> Answer<Simulation> {
+        let drop = Drop { dimension: 3, count: self.count, width: self.width, spacing: 2.05, law: "inelastic" };
+        let text = format!("{}# at rest to {:e}\n", drop.text(-10), self.tolerance);
+        let mut simulation = Scene::parse(&text, "bed".as_ref())?.simulation;
+        let path = folder()?.join(format!("bed-{}-{:.3}-{:e}.gluey", self.count, self.width, self.tolerance));
+        match Checkpoint::read(&path) {
+            Ok(kept) if kept.scene_text == text => simulation.state = kept.state,
+            _ => {
+                settle(&mut simulation)?;
+                let report = refine(&mut simulation, self.tolerance)?;
+                let state = simulation.state.clone();
+                let progress = Progress::default();
+                Checkpoint { state, fingerprint: 0, scene_text: text, progress, report }.write(&path)?;
+            }
+        }
+        set(&mut simulation, DT, self.tolerance);
+        Ok(simulation)
+    }
+
+    /// The problem of the bed's next step.
+    pub fn problem(&self) -> Answer<ProblemFile> {
+        let mut file = self.at_rest()?.step_with_problem(3)?.1;
+        file.problem.order = morton::order(&file.position);
+        Ok(file)
+    }
+}
+
+/// A jittered lattice above the floor of a box, or between the walls of a 2D column.
+struct Drop {
+    dimension: usize,
+    count: usize,
+    width: f64,
+    /// Of the lattice, relative to the greatest radius.
+    spacing: f64,
+    law: &'static str,
+}
+
+impl Drop {
+    /// The scene, with a gravity along the last axis.
+    fn text(&self, gravity: i32) -> String {
+        let Self { dimension, count, width, spacing, law } = self;
+        let spacing = spacing * RADIUS;
+        // The lattice keeps whole spheres in its box, so it is a little narrower than the sites are.
+        let across = ((width / spacing).floor().max(1.0) as usize).pow(*dimension as u32 - 1);
+        let height = (count.div_ceil(across) + 1) as f64 * spacing;
+        let vector = |across: f64, up: f64| match dimension {
+            2 => format!("[{across}, {up}]"),
+            _ => format!("[{across}, {across}, {up}]"),
+        };
+        let (least, lower, upper) = (0.9 * RADIUS, vector(0.0, 0.0), vector(*width, height));
+        let gravity = vector(0.0, f64::from(gravity));
+        let (open, ceiling) = (if *dimension == 2 { "upper-y" } else { "upper-z" }, vector(*width, 2.0 * height));
+        format!(
+            "dimension = {dimension}\nseed = {SEED}\ntime = {{ dt = {DT}, until = 1 }}\ncontact.law = \"{law}\"\n\
+             environment.gravity = {gravity}\n\
+             [[particles]]\ndensity = 1000\n\
+             source.lattice = {{ lower = {lower}, upper = {upper}, spacing = {spacing}, radius = [{least}, {RADIUS}], \
+             jitter = 0.9, count = {count} }}\n\
+             [[obstacle]]\nshape.box = {{ lower = {lower}, upper = {ceiling}, side = \"inside\", open = [\"{open}\"] }}\n",
+        )
+    }
+
+    fn simulation(&self, gravity: i32) -> Answer<Simulation> {
+        Ok(Scene::parse(&self.text(gravity), "drop".as_ref())?.simulation)
+    }
+}
+
+/// A moment of a fall whose projection is worth racing on.
+struct Moment {
+    name: &'static str,
+    drop: Drop,
+    start: Start,
+    /// When, from the start (time).
+    after: f64,
+}
+
+enum Start {
+    /// From the lattice.
+    Fall,
+    /// Of gravity upwards on what has come to rest.
+    Pull,
+}
+
+/// The four kinds of problems, as files in a folder.
+pub fn problems() -> Answer<PathBuf> {
+    let spheres = |law| Drop { dimension: 3, count: 3_000, width: 0.6076, spacing: 2.17, law };
+    let discs = |law| Drop { dimension: 2, count: 3_600, width: 0.82, spacing: 2.05, law };
+    let folder = folder()?.join("problems");
+    fs::create_dir_all(&folder)?;
+    for moment in [
+        Moment { name: "spheres-collapsing", drop: spheres("inelastic"), start: Start::Fall, after: 0.15 },
+        Moment { name: "spheres-glued-at-rest", drop: spheres("gluey"), start: Start::Fall, after: 0.8 },
+        Moment { name: "discs-glued-pulled", drop: discs("gluey"), start: Start::Pull, after: 0.02 },
+        Moment { name: "discs-collapsing", drop: discs("inelastic"), start: Start::Fall, after: 0.3 },
+    ] {
+        let path = folder.join(moment.name).with_extension("qpb");
+        if !path.exists() {
+            moment.problem()?.write(BufWriter::new(File::create(&path)?))?;
+        }
+    }
+    Ok(folder)
+}
+
+impl Moment {
+    fn problem(&self) -> Answer<ProblemFile> {
+        let mut simulation = self.drop.simulation(-10)?;
+        if let Start::Pull = self.start {
+            settle(&mut simulation)?;
+            refine(&mut simulation, Criteria::default().tolerance)?;
+            let mut pulled = self.drop.simulation(10)?;
+            pulled.state = simulation.state;
+            simulation = pulled;
+        }
+        for _ in 0..(self.after / DT) as usize {
+            simulation.step()?;
+        }
+        Ok(simulation.step_with_problem(self.drop.dimension)?.1)
+    }
+}
+
+/// The problem files in a folder, by name.
+pub fn read_problems(folder: &Path) -> Answer<Vec<(String, ProblemFile)>> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Answer<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "qpb"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, ProblemFile::read(BufReader::new(File::open(path)?))?))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn folder() -> Answer<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-beds");
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn set(simulation: &mut Simulation, dt: f64, tolerance: f64) {
+    simulation.settings.dt = dt;
+    simulation.settings.criteria.tolerance = tolerance;
+}
+
+fn settle(simulation: &mut Simulation) -> Answer<()> {
+    let (dt, tolerance) = SETTLING;
+    set(simulation, dt, tolerance);
+    let particles = &simulation.state.particles;
+    let rest = REST * 10.0 * RADIUS * particles.mass.iter().sum::<f64>();
+    let mut fallen = false;
+    for _ in 0..(LONGEST / dt) as usize {
+        simulation.step()?;
+        let energy = simulation.state.particles.kinetic_energy();
+        fallen |= energy > 10.0 * rest;
+        if fallen && energy < rest {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Steps at a tolerance until the impulses are those of a bed at rest; the report of the last.
+fn refine(simulation: &mut Simulation, tolerance: f64) -> Answer<StepReport> {
+    set(simulation, DT, tolerance);
+    let mut report = StepReport::default();
+    for _ in 0..REFINEMENT {
+        report = simulation.step()?;
+    }
+    Ok(report)
+}
