@@ -10,7 +10,7 @@ use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use gluey::morton;
-use gluey::projection::{Criteria, ProblemFile};
+use gluey::projection::ProblemFile;
 use gluey::scene::Scene;
 use gluey::simulation::{Simulation, StepReport};
 use gluey::trajectory::{Checkpoint, Progress};
@@ -29,8 +29,10 @@ const DT: f64 = 2e-3;
 const SETTLING: (f64, f64) = (2.0 * DT, 1e-3);
 const REST: f64 = 1e-3;
 const LONGEST: f64 = 3.0;
-/// Steps at the tolerance asked for before a bed counts as at rest: its impulses are then those of a bed at rest.
+/// The last steps before anything is measured are at the tolerance asked for: impulses are then as good as that.
 const REFINEMENT: usize = 40;
+/// Tolerance of the steps whose problems are raced on.
+const TIGHT: f64 = 1e-6;
 
 /// A bed at rest in a box with a square floor.
 #[derive(Clone, Copy)]
@@ -55,8 +57,8 @@ impl Bed {
 
     /// The simulation of the bed, at rest.
     pub fn at_rest(&self) -> Answer<Simulation> {
-        let drop = Drop { dimension: 3, count: self.count, width: self.width, spacing: 2.05, law: "inelastic" };
-        let text = format!("{}# at rest to {:e}\n", drop.text(-10), self.tolerance);
+        let drop = Drop { dimension: 3, count: self.count, width: self.width, spacing: 2.05 };
+        let text = format!("{}# at rest to {:e}\n", drop.text(Rules::Dry), self.tolerance);
         let mut simulation = Scene::parse(&text, "bed".as_ref())?.simulation;
         let path = folder()?.join(format!("bed-{}-{:.3}-{:e}.gluey", self.count, self.width, self.tolerance));
         match Checkpoint::read(&path) {
@@ -88,13 +90,27 @@ struct Drop {
     width: f64,
     /// Of the lattice, relative to the greatest radius.
     spacing: f64,
-    law: &'static str,
+}
+
+/// What holds for a while.
+#[derive(Clone, Copy)]
+enum Rules {
+    Dry,
+    /// What presses is remembered as glue.
+    Glued,
+    /// The same with gravity upwards.
+    Pulled,
 }
 
 impl Drop {
-    /// The scene, with a gravity along the last axis.
-    fn text(&self, gravity: i32) -> String {
-        let Self { dimension, count, width, spacing, law } = self;
+    /// The scene, with gravity along the last axis.
+    fn text(&self, rules: Rules) -> String {
+        let Self { dimension, count, width, spacing } = self;
+        let (law, gravity) = match rules {
+            Rules::Dry => ("inelastic", -10.0),
+            Rules::Glued => ("gluey", -10.0),
+            Rules::Pulled => ("gluey", 10.0),
+        };
         let spacing = spacing * RADIUS;
         // The lattice keeps whole spheres in its box, so it is a little narrower than the sites are.
         let across = ((width / spacing).floor().max(1.0) as usize).pow(*dimension as u32 - 1);
@@ -104,7 +120,7 @@ impl Drop {
             _ => format!("[{across}, {across}, {up}]"),
         };
         let (least, lower, upper) = (0.9 * RADIUS, vector(0.0, 0.0), vector(*width, height));
-        let gravity = vector(0.0, f64::from(gravity));
+        let gravity = vector(0.0, gravity);
         let (open, ceiling) = (if *dimension == 2 { "upper-y" } else { "upper-z" }, vector(*width, 2.0 * height));
         format!(
             "dimension = {dimension}\nseed = {SEED}\ntime = {{ dt = {DT}, until = 1 }}\ncontact.law = \"{law}\"\n\
@@ -116,62 +132,57 @@ impl Drop {
         )
     }
 
-    fn simulation(&self, gravity: i32) -> Answer<Simulation> {
-        Ok(Scene::parse(&self.text(gravity), "drop".as_ref())?.simulation)
+    /// The simulation from the lattice.
+    fn simulation(&self, rules: Rules) -> Answer<Simulation> {
+        Ok(Scene::parse(&self.text(rules), "drop".as_ref())?.simulation)
     }
-}
 
-/// A moment of a fall whose projection is worth racing on.
-struct Moment {
-    name: &'static str,
-    drop: Drop,
-    start: Start,
-    /// When, from the start (time).
-    after: f64,
-}
+    /// The problem of a moment of the collapse (time).
+    fn collapsing(&self, moment: f64) -> Answer<ProblemFile> {
+        let mut simulation = self.simulation(Rules::Dry)?;
+        set(&mut simulation, DT, SETTLING.1);
+        for _ in 0..(moment / DT) as usize - REFINEMENT {
+            simulation.step()?;
+        }
+        refine(&mut simulation, TIGHT)?;
+        Ok(simulation.step_with_problem(self.dimension)?.1)
+    }
 
-enum Start {
-    /// From the lattice.
-    Fall,
-    /// Of gravity upwards on what has come to rest.
-    Pull,
+    /// The problem after some steps under each of these rules, on what has come to rest.
+    fn after_rest(&self, phases: &[(Rules, usize)]) -> Answer<ProblemFile> {
+        let mut simulation = self.simulation(Rules::Dry)?;
+        settle(&mut simulation)?;
+        refine(&mut simulation, TIGHT)?;
+        for &(rules, steps) in phases {
+            let state = simulation.state;
+            simulation = self.simulation(rules)?;
+            simulation.state = state;
+            for _ in 0..steps {
+                simulation.step()?;
+            }
+        }
+        Ok(simulation.step_with_problem(self.dimension)?.1)
+    }
 }
 
 /// The four kinds of problems, as files in a folder.
 pub fn problems() -> Answer<PathBuf> {
-    let spheres = |law| Drop { dimension: 3, count: 3_000, width: 0.6076, spacing: 2.17, law };
-    let discs = |law| Drop { dimension: 2, count: 3_600, width: 0.82, spacing: 2.05, law };
+    let spheres = Drop { dimension: 3, count: 3_000, width: 0.6076, spacing: 2.17 };
+    let discs = Drop { dimension: 2, count: 3_600, width: 0.82, spacing: 2.05 };
     let folder = folder()?.join("problems");
     fs::create_dir_all(&folder)?;
-    for moment in [
-        Moment { name: "spheres-collapsing", drop: spheres("inelastic"), start: Start::Fall, after: 0.15 },
-        Moment { name: "spheres-glued-at-rest", drop: spheres("gluey"), start: Start::Fall, after: 0.8 },
-        Moment { name: "discs-glued-pulled", drop: discs("gluey"), start: Start::Pull, after: 0.02 },
-        Moment { name: "discs-collapsing", drop: discs("inelastic"), start: Start::Fall, after: 0.3 },
-    ] {
-        let path = folder.join(moment.name).with_extension("qpb");
+    let write = |name: &str, problem: &dyn Fn() -> Answer<ProblemFile>| -> Answer<()> {
+        let path = folder.join(name).with_extension("qpb");
         if !path.exists() {
-            moment.problem()?.write(BufWriter::new(File::create(&path)?))?;
+            problem()?.write(BufWriter::new(File::create(&path)?))?;
         }
-    }
+        Ok(())
+    };
+    write("spheres-collapsing", &|| spheres.collapsing(0.2))?;
+    write("spheres-glued-at-rest", &|| spheres.after_rest(&[(Rules::Glued, 40)]))?;
+    write("discs-glued-pulled", &|| discs.after_rest(&[(Rules::Glued, 40), (Rules::Pulled, 10)]))?;
+    write("discs-collapsing", &|| discs.collapsing(0.3))?;
     Ok(folder)
-}
-
-impl Moment {
-    fn problem(&self) -> Answer<ProblemFile> {
-        let mut simulation = self.drop.simulation(-10)?;
-        if let Start::Pull = self.start {
-            settle(&mut simulation)?;
-            refine(&mut simulation, Criteria::default().tolerance)?;
-            let mut pulled = self.drop.simulation(10)?;
-            pulled.state = simulation.state;
-            simulation = pulled;
-        }
-        for _ in 0..(self.after / DT) as usize {
-            simulation.step()?;
-        }
-        Ok(simulation.step_with_problem(self.drop.dimension)?.1)
-    }
 }
 
 /// The problem files in a folder, by name.
