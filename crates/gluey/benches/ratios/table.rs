@@ -23,6 +23,12 @@ impl Table {
         self.lines.push([quantity.into(), figure(value), format!("≤ {bar}"), verdict.to_owned()]);
     }
 
+    /// A figure that should be at most `bar` and of which only a bound from above is known.
+    pub fn hold_bound(&mut self, quantity: impl Into<String>, bound: f64, bar: f64) {
+        let verdict = if bound <= bar { "ok" } else { "not known" };
+        self.lines.push([quantity.into(), format!("< {}", figure(bound)), format!("≤ {bar}"), verdict.to_owned()]);
+    }
+
     pub fn print(&self) {
         print(&["quantity", "value", "bar", ""], &self.lines);
     }
