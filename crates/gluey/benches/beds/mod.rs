@@ -58,7 +58,7 @@ impl Bed {
     /// The simulation of the bed, at rest.
     pub fn at_rest(&self) -> Answer<Simulation> {
         let drop = Drop { dimension: 3, count: self.count, width: self.width, spacing: 2.05 };
-        let text = format!("{}# at rest to {:e}\n", drop.text(Rules::Dry), self.tolerance);
+        let text = format!("{}# {:e} {SETTLING:?} {REST} {REFINEMENT}\n", drop.text(Rules::Dry), self.tolerance);
         let mut simulation = Scene::parse(&text, "bed".as_ref())?.simulation;
         let path = folder()?.join(format!("bed-{}-{:.3}-{:e}.gluey", self.count, self.width, self.tolerance));
         match Checkpoint::read(&path) {
