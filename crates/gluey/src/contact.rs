@@ -26,6 +26,9 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Stands where a list has room and no pair yet.
+    pub(crate) const UNUSED: Self = Self { first: u32::MAX, partner: Partner::Particle(u32::MAX) };
+
     /// The pair of particles a and b, in either order.
     ///
     /// # Panics

@@ -3,8 +3,171 @@
 //! Each particle gets a ball around its centre that holds all it may touch in the step; only particles whose balls meet
 //! can meet. Space is cut in cubes of side ν = 2 max(extent), so that such a pair lies in the same or in adjacent cubes.
 //! The cubes are hashed into as many buckets as there are particles: the cost is O(N) however far a particle has flown.
+//!
+//! [`Neighbours`] keeps what the buckets gave for balls that are a skin larger, for as long as that provably serves.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+/// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
+const CHUNK: usize = 512;
+/// Chunks searched before their results are joined: bounds what is held twice.
+const BATCH: usize = 8;
+/// Particles whose mean displacement is taken for the drift of the crowd.
+const SAMPLES: usize = 64;
+/// A list whose balls exceed the present ones by so many times what those of a new list would is longer than it need be.
+const TOO_WIDE: f64 = 2.0;
+/// Rounding of distances, relative to the balls: far above that of f64, far below any skin.
+const ROUNDING: f64 = 1e-12;
+
+/// Pairs near each other, in a list that serves for several steps.
+///
+/// It holds all pairs i < j whose enlarged balls met when it was made, |x_i − x_j| ≤ E_i + E_j with E_i = extent_i + skin_i.
+/// Let x' and e' be centres and extents now. If there is a vector c, any at all, with
+///
+/// |x'_i − x_i − c| + e'_i ≤ E_i for every i,
+///
+/// then every pair whose present balls meet is in the list, because
+///
+/// |x_i − x_j| ≤ |x'_i − x'_j| + |x'_i − x_i − c| + |x'_j − x_j − c|
+///             ≤ e'_i + e'_j + (E_i − e'_i) + (E_j − e'_j) = E_i + E_j.
+///
+/// Here c is the mean displacement of a few particles: a crowd that drifts as one needs no new list. The list holds more
+/// pairs than those that meet, and how many depends on when it was made: who asks must look at each.
+///
+/// The centres are remembered as f32 relative to one of them; the condition allows for what that may be off.
+#[derive(Default)]
+pub struct Neighbours {
+    origin: DVec3,
+    reference: Vec<Reference>,
+    /// Where the partners of each particle start, and those of the next one after it.
+    start: Vec<u32>,
+    partners: Vec<u32>,
+}
+
+/// Centre and extent of an enlarged ball.
+#[derive(Clone, Copy)]
+struct Reference {
+    centre: Vec3,
+    extent: f32,
+}
+
+impl Reference {
+    /// How far the centre may be from here for a ball of this extent to stay inside; negative when it never is.
+    fn room(&self, extent: f64) -> f64 {
+        // Rounding to f32 moved each coordinate by at most 2⁻²⁴ of itself; twice that also covers the sums here.
+        let rounding = f64::from(self.centre.abs().element_sum()) * f64::from(f32::EPSILON);
+        f64::from(self.extent) * (1.0 - ROUNDING) - rounding - extent
+    }
+}
+
+impl Neighbours {
+    /// Makes sure that the list has all pairs whose balls meet: it stays as it is if it has, and is made for balls a skin
+    /// larger otherwise, or where it is much longer than such a list would be. Tells whether it was made. Any skins are
+    /// right; the wider they are the longer the list is and the longer it lasts.
+    pub fn cover(&mut self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64 + Sync) -> bool {
+        let stale = !self.covers(position, extent, &skin);
+        if stale {
+            self.make(position, extent, skin);
+        }
+        stale
+    }
+
+    /// Those after particle i that were near it, sorted.
+    #[must_use]
+    pub fn after(&self, i: usize) -> &[u32] {
+        &self.partners[self.start[i] as usize..self.start[i + 1] as usize]
+    }
+
+    /// Whether a ball is inside the enlarged ball of particle i as it was when the list was made.
+    #[must_use]
+    pub fn encloses(&self, i: usize, centre: DVec3, extent: f64) -> bool {
+        let reference = &self.reference[i];
+        let room = reference.room(extent);
+        room >= 0.0 && (centre - self.origin - reference.centre.as_dvec3()).length_squared() <= room * room
+    }
+
+    /// The enlarged ball of particle i when the list was made: its extent.
+    #[must_use]
+    pub fn reach(&self, i: usize) -> f64 {
+        f64::from(self.reference[i].extent)
+    }
+
+    fn covers(&self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64) -> bool {
+        if self.reference.len() != position.len() {
+            return false;
+        }
+        let drift = self.drift(position);
+        let rounding = drift.abs().element_sum() * ROUNDING;
+        let from = self.origin + drift;
+        let (mut unused, mut skins) = (0.0, 0.0);
+        for (i, ((x, extent), reference)) in position.iter().zip(extent).zip(&self.reference).enumerate() {
+            let room = reference.room(*extent) - rounding;
+            let moved = (*x - from - reference.centre.as_dvec3()).length_squared();
+            // Written so that what is not a number is not covered.
+            if !(room >= 0.0 && moved <= room * room) {
+                return false;
+            }
+            unused += room;
+            skins += skin(i);
+        }
+        unused <= TOO_WIDE * skins
+    }
+
+    /// The mean displacement of a few particles since the list was made.
+    fn drift(&self, position: &[DVec3]) -> DVec3 {
+        let count = position.len().min(SAMPLES);
+        let sample = |k: usize| k * position.len() / count;
+        let displacement = |i: usize| position[i] - self.origin - self.reference[i].centre.as_dvec3();
+        (0..count).map(sample).map(displacement).sum::<DVec3>() / count.max(1) as f64
+    }
+
+    fn make(&mut self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64) {
+        self.origin = position.get(position.len() / 2).copied().unwrap_or_default();
+        self.reference.clear();
+        self.reference.reserve_exact(position.len());
+        self.reference.extend(position.iter().zip(extent).enumerate().map(|(i, (x, extent))| Reference {
+            centre: (*x - self.origin).as_vec3(),
+            extent: ((extent + skin(i)) as f32).next_up(),
+        }));
+        let reach = |i: usize| f64::from(self.reference[i].extent);
+        let grid = Grid::of(position, reach);
+        self.start.clear();
+        self.start.reserve_exact(position.len() + 1);
+        self.start.push(0);
+        self.partners.clear();
+        let chunks: Vec<usize> = (0..position.len()).step_by(CHUNK).collect();
+        for batch in chunks.chunks(BATCH) {
+            let search = |&from: &usize| {
+                let (mut counts, mut all, mut found) = (Vec::with_capacity(CHUNK), Vec::new(), Vec::new());
+                for (i, &centre) in position.iter().enumerate().skip(from).take(CHUNK) {
+                    grid.partners(i as u32, centre, reach(i), &mut found);
+                    all.extend_from_slice(&found);
+                    counts.push(found.len() as u32);
+                }
+                (counts, all)
+            };
+            let found: Vec<(Vec<u32>, Vec<u32>)> = batch.par_iter().map(search).collect();
+            let more = found.iter().map(|(_, partners)| partners.len()).sum();
+            make_room(&mut self.partners, more);
+            for (counts, partners) in found {
+                self.partners.extend(partners);
+                let mut end = self.start.last().copied().unwrap_or(0);
+                self.start.extend(counts.iter().map(|count| {
+                    end += count;
+                    end
+                }));
+            }
+        }
+    }
+}
+
+/// Room for so many more. Lists of many steps grow by an eighth: doubling would leave half of their memory empty.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity() - list.len() < more {
+        list.reserve_exact(more.max(list.len() / 8));
+    }
+}
 
 /// All pairs i < j whose balls meet, sorted.
 #[must_use]
@@ -65,9 +228,13 @@ impl Grid {
     /// Sorts balls with these centres and extents (radii) into buckets.
     #[must_use]
     pub fn new(position: &[DVec3], extent: &[f64]) -> Self {
-        let buckets = position.len().next_power_of_two();
+        Self::of(position, |i| extent[i])
+    }
+
+    fn of(position: &[DVec3], extent: impl Fn(usize) -> f64) -> Self {
+        let buckets = position.len().next_power_of_two().max(4); // more than a column visits
         let mut grid = Self {
-            inverse_side: (2.0 * extent.iter().copied().fold(f64::MIN_POSITIVE, f64::max)).recip(),
+            inverse_side: (2.0 * (0..position.len()).map(&extent).fold(f64::MIN_POSITIVE, f64::max)).recip(),
             mask: buckets - 1,
             start: vec![0; buckets + 2],
             entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, cube: [0; 3], id: 0 }; position.len()],
@@ -88,10 +255,10 @@ impl Grid {
         for bucket in 1..=buckets {
             grid.start[bucket + 1] += grid.start[bucket];
         }
-        for (i, (&centre, &extent)) in position.iter().zip(extent).enumerate() {
+        for (i, &centre) in position.iter().enumerate() {
             let cube = grid.cube(centre);
             let next = grid.bucket(cube) + 1;
-            grid.entries[grid.start[next] as usize] = Entry { centre, extent, cube, id: i as u32 };
+            grid.entries[grid.start[next] as usize] = Entry { centre, extent: extent(i), cube, id: i as u32 };
             grid.start[next] += 1;
         }
         grid
@@ -116,35 +283,37 @@ impl Grid {
         })
     }
 
-    fn bucket(&self, cube: Cube) -> usize {
-        // Large odd multipliers, then a mix of high bits into low ones: neighbouring cubes fall into unrelated buckets.
-        let [x, y, z] = cube.map(|c| u64::from(c.cast_unsigned()));
-        let mut key = x
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .wrapping_add(y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F))
-            .wrapping_add(z.wrapping_mul(0x1656_67B1_9E37_79F9));
+    /// Cubes above each other are in consecutive buckets, so that a column of three is one piece of memory.
+    fn bucket(&self, [x, y, z]: Cube) -> usize {
+        // Large odd multipliers, then a mix of high bits into low ones: neighbouring columns fall into unrelated buckets.
+        let [x, y] = [x, y].map(|c| u64::from(c.cast_unsigned()));
+        let mut key = x.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F));
         key = (key ^ (key >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (key >> 32) as usize & self.mask
+        ((key >> 32) as usize).wrapping_add(z.cast_unsigned() as usize) & self.mask
     }
 
     /// Every entry in a cube and those around it, each once.
     fn visit(&self, home: Cube, mut found: impl FnMut(&Entry)) {
         let range = |axis: usize| {
             let from = home[axis].saturating_sub(1).max(self.least[axis]);
-            from..=home[axis].saturating_add(1).min(self.greatest[axis])
+            (from, home[axis].saturating_add(1).min(self.greatest[axis]))
         };
-        for cx in range(0) {
-            for cy in range(1) {
-                for cz in range(2) {
-                    let cube = [cx, cy, cz];
-                    let bucket = self.bucket(cube);
-                    let (from, to) = (self.start[bucket] as usize, self.start[bucket + 1] as usize);
-                    // Other cubes share the bucket: only entries of this one count, or a pair would be seen twice.
-                    for entry in &self.entries[from..to] {
-                        if entry.cube == cube {
+        let ((x, to_x), (y, to_y), (low, high)) = (range(0), range(1), range(2));
+        for cx in x..=to_x {
+            for cy in y..=to_y {
+                let first = self.bucket([cx, cy, low]);
+                let last = first + (high - low) as usize;
+                // Other cubes share the buckets: only entries of this column count, or a pair would be seen twice.
+                let mut look = |from: usize, to: usize| {
+                    for entry in &self.entries[self.start[from] as usize..self.start[to + 1] as usize] {
+                        if entry.cube[0] == cx && entry.cube[1] == cy && (low..=high).contains(&entry.cube[2]) {
                             found(entry);
                         }
                     }
+                };
+                look(first, last.min(self.mask));
+                if last > self.mask {
+                    look(0, last & self.mask);
                 }
             }
         }
@@ -180,6 +349,75 @@ mod tests {
         fn also_in_a_plane_and_far_apart(cloud in cloud(true), stretch in prop::sample::select(vec![0.01, 1.0, 1e9])) {
             agrees(&cloud, stretch);
         }
+    }
+
+    /// The pairs of the list whose balls meet, which is what its users make of it.
+    fn meeting(list: &Neighbours, position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        for (i, &x) in position.iter().enumerate() {
+            for &j in list.after(i) {
+                let other = Entry { centre: position[j as usize], extent: extent[j as usize], cube: [0; 3], id: j };
+                if within(x, extent[i], &other) {
+                    found.push((i as u32, j));
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_in_use_finds_what_brute_force_finds(
+            cloud in cloud(false), far in prop::sample::select(vec![0.0, 1e3, 1e9]), seed in any::<u64>(),
+            move_by in 0.0..0.03_f64, drift in -0.1..0.1_f64,
+        ) {
+            let mut position: Vec<DVec3> = cloud.iter().map(|p| p.0 + far).collect();
+            let mut extent: Vec<f64> = cloud.iter().map(|p| p.1).collect();
+            let mut list = Neighbours::default();
+            let mut random = seed;
+            let mut share = || -> f64 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 40) as f64 / f64::from(1 << 23) - 1.0
+            };
+            for _ in 0..20 {
+                list.cover(&position, &extent, |_| 0.1);
+                prop_assert_eq!(meeting(&list, &position, &extent), pairs_by_brute_force(&position, &extent));
+                for (x, extent) in position.iter_mut().zip(&mut extent) {
+                    *x += DVec3::new(share(), share(), share()) * move_by + drift;
+                    *extent = (*extent + 0.2 * move_by * share()).max(0.05);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_is_made_again_only_when_the_skin_is_used_up() {
+        let mut position: Vec<DVec3> = (0..50).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
+        let mut extent = [0.4; 50];
+        let mut list = Neighbours::default();
+        assert!(list.cover(&position, &extent, |_| 0.11));
+        assert_eq!(list.after(7), [8]);
+        assert!(!list.cover(&position, &extent, |_| 0.11));
+        for x in &mut position {
+            x.y += 5.0; // all as one
+        }
+        assert!(!list.cover(&position, &extent, |_| 0.11));
+        position[20].z += 0.1;
+        assert!(!list.cover(&position, &extent, |_| 0.11));
+        extent[20] += 0.02;
+        assert!(list.cover(&position, &extent, |_| 0.11));
+        assert!(list.cover(&position[1..], &extent[1..], |_| 0.11), "others than those the list was made of");
+        assert!(list.cover(&position[1..], &[0.1; 49], |_| 0.11), "wide enough, and much wider than needed");
+    }
+
+    #[test]
+    fn nothing_is_covered_that_is_not_a_number() {
+        let mut list = Neighbours::default();
+        let far = [DVec3::ZERO, DVec3::X * 1e300];
+        assert!(list.cover(&far, &[1.0; 2], |_| 1.0));
+        assert!(list.cover(&far, &[1.0; 2], |_| 1.0), "too far for what is remembered");
+        assert!(list.cover(&[DVec3::ZERO; 2], &[1.0; 2], |_| 1.0));
+        assert!(list.cover(&[DVec3::ZERO, DVec3::NAN], &[1.0; 2], |_| 1.0));
     }
 
     #[test]

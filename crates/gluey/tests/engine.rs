@@ -432,3 +432,70 @@ fn loads_on_obstacles_balance_the_weight_at_rest() {
     let force = last.unwrap().loads[0].force;
     assert!((force.y + weight).abs() < 0.01 * weight, "the tray feels {force}, the weight is {weight}");
 }
+
+/// What a simulation keeps between steps saves time and nothing else: with a new one for every step the bits are the same.
+#[test]
+fn a_simulation_that_remembers_nothing_takes_the_same_steps() {
+    let mut text = String::from(
+        r#"
+seed = 3
+time = { dt = 0.004, until = 1.2 }
+contact.law.gluey = { gamma_min = -0.001 }
+environment.gravity = [0, 0, -10]
+solver.tolerance = 1e-4
+[[particles]]
+density = 1000
+source.lattice = { lower = [0.1, 0.1, 0.1], upper = [0.5, 0.5, 0.9], spacing = 0.09, radius = [0.03, 0.04], jitter = 0.5 }
+[[obstacle]]
+name = "cup"
+shape.cylinder = { centre = [0.3, 0.3, 0.5], axis = [0, 0, 1], radius = 0.3, length = 1, side = "inside", closed = true }
+"#,
+    );
+    for (name, height) in [("shelf", 0.05), ("lid", 0.95)] {
+        writeln!(text, "[[obstacle]]\nname = \"{name}\"").unwrap();
+        writeln!(
+            text,
+            "shape.half-space = {{ point = [0, 0, {height}], normal = [0, 0, {}] }}",
+            1 - 2 * i32::from(name == "lid")
+        )
+        .unwrap();
+    }
+    text.push_str("motion.oscillation = { amplitude = [0, 0, 0.02], frequency = 1.0 }\n");
+    let (mut lasting, mut forgetful) = (scene(&text), scene(&text));
+    for step in 0..lasting.steps() {
+        let report = lasting.simulation.step().unwrap();
+        let state = std::mem::take(&mut forgetful.simulation.state);
+        forgetful = scene(&text);
+        forgetful.simulation.state = state;
+        assert!(forgetful.simulation.step().unwrap() == report, "the reports of step {step} differ");
+        assert!(forgetful.simulation.state == lasting.simulation.state, "the states after step {step} differ");
+    }
+    assert!(lasting.simulation.state.contacts.len() > 100);
+}
+
+/// Obstacles belong to the caller, who may change them between steps.
+#[test]
+fn an_obstacle_that_is_changed_between_steps_is_looked_at_anew() {
+    let mut scene = scene(
+        r#"
+time = { dt = 0.01, until = 1 }
+environment.gravity = [0, 0, -1]
+particles = [{ mass = 1, source.list = [{ position = [0, 0, 0.1], radius = 0.1 }, { position = [1, 0, 5], radius = 0.1 }] }]
+obstacle = [
+    { name = "floor", shape.half-space = { point = [0, 0, 0], normal = [0, 0, 1] } },
+    { name = "far", shape.half-space = { point = [0, 0, 9], normal = [0, 0, -1] } },
+]
+"#,
+    );
+    let simulation = &mut scene.simulation;
+    for _ in 0..3 {
+        assert_eq!(simulation.step().unwrap().contacts, 1);
+    }
+    simulation.obstacles.swap(0, 1);
+    simulation.adhesion.with_obstacle.swap(0, 1);
+    let report = simulation.step().unwrap();
+    assert_eq!((report.loads[0].force.z, report.contacts), (0.0, 1));
+    assert!((report.loads[1].force.z + 1.0).abs() < 1e-3, "{report:?}");
+    simulation.obstacles.truncate(1);
+    assert_eq!(simulation.step().unwrap().contacts, 0);
+}

@@ -93,6 +93,10 @@ impl<'a> Step<'a> {
     fn drive(&self, i: usize) -> Result<Drive, EnvironmentError> {
         let Particles { position, velocity, radius, mass, group } = self.particles;
         let (x, v) = (position[i], velocity[i]);
+        if self.forces.is_empty() && self.forcing.flow.is_none() {
+            let drag = self.forcing.drag.coefficient(radius[i]);
+            return Ok(Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag });
+        }
         let mut values = [self.span.start, x.x, x.y, x.z, v.x, v.y, v.z, radius[i], mass[i]];
         let mut acceleration = self.gravity;
         for StepForce { force, components } in &self.forces {
@@ -129,15 +133,14 @@ impl<'a> Step<'a> {
     }
 
     fn checked(&self, i: usize, velocity: DVec3, metric: f64) -> Result<(DVec3, f64), EnvironmentError> {
+        if velocity.is_finite() && metric.is_finite() {
+            return Ok((velocity, metric));
+        }
         let culprit =
             velocity.to_array().into_iter().find(|value| !value.is_finite()).map(|v| ("a-priori velocity", v));
-        match culprit.or_else(|| (!metric.is_finite()).then_some(("inverse metric", metric))) {
-            None => Ok((velocity, metric)),
-            Some((name, value)) => {
-                let (quantity, time) = (format!("the {name}"), self.span.start);
-                Err(EnvironmentError::NotFinite { quantity, particle: Some(i), time, value })
-            }
-        }
+        let (name, value) = culprit.unwrap_or(("inverse metric", metric));
+        let (quantity, time) = (format!("the {name}"), self.span.start);
+        Err(EnvironmentError::NotFinite { quantity, particle: Some(i), time, value })
     }
 }
 

@@ -57,7 +57,13 @@ impl Obstacle {
     /// The obstacle as it stands at time t.
     #[must_use]
     pub fn at(&self, t: f64) -> Placed<'_> {
-        Placed { shape: &self.shape, pose: self.pose(t) }
+        self.placed(self.pose(t))
+    }
+
+    /// The obstacle where this pose puts it.
+    #[must_use]
+    pub fn placed(&self, pose: Pose) -> Placed<'_> {
+        Placed { shape: &self.shape, pose }
     }
 
     /// Whether it never moves.

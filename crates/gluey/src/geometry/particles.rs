@@ -50,6 +50,7 @@ impl Particles {
 
     /// Signed gap D_ij and unit normal e_ij from i to j. Concentric spheres get the x axis as their normal.
     #[must_use]
+    #[inline]
     pub fn gap(&self, i: usize, j: usize) -> (f64, DVec3) {
         let offset = self.position[j] - self.position[i];
         let distance = offset.length();

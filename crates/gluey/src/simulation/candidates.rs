@@ -5,14 +5,17 @@ use rayon::prelude::*;
 
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
-use crate::geometry::{Particles, Placed};
-use crate::neighbours::Grid;
+use crate::geometry::{Obstacle, Particles};
+use crate::neighbours::make_room;
 use crate::projection::{Row, WALL};
+
+use super::places::Places;
+use super::vicinity::Vicinity;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 512;
-/// Chunks searched before their results are joined: bounds what is held twice.
-const BATCH: usize = 8;
+/// Chunks per thread that are searched before their results are joined: bounds what is held twice.
+const BATCH: usize = 4;
 
 /// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature.
 /// They are dry: glue stays with the feature's own row.
@@ -36,12 +39,8 @@ pub(super) struct Candidates {
     pub pairs: Vec<Pair>,
     pub rows: Vec<Row>,
     pub warm: Vec<f64>,
-}
-
-/// A ball around each particle that holds all it may touch, and the balls in buckets.
-struct Balls {
-    extent: Vec<f64>,
-    grid: Grid,
+    /// Square of the largest tangential speed that V^{n+1/2} gives to the rows whose gap it closes.
+    pub fastest: f64,
 }
 
 /// What the search for candidates reads.
@@ -50,14 +49,17 @@ pub(super) struct Search<'a> {
     pub particles: &'a Particles,
     /// Contacts of the previous step, sorted by pair.
     pub contacts: &'a [Contact],
-    /// Obstacles where they will be at the end of the step.
-    pub obstacles: &'a [Placed<'a>],
+    pub obstacles: &'a [Obstacle],
+    /// Where these will be at the end of the step.
+    pub placed: Places<'a>,
     pub adhesion: &'a Adhesion,
     /// V^{n+1/2}.
     pub apriori: &'a [DVec3],
     /// How far the contacts may divert each particle from where V^{n+1/2} takes it.
     pub diversion: &'a [f64],
     pub dt: f64,
+    /// The smallest radius.
+    pub length: f64,
     /// Length of this (sub-)step relative to the one that the contacts' impulses are given for.
     pub warm_scale: f64,
     /// Pairs that are listed already, sorted.
@@ -75,87 +77,104 @@ impl Search<'_> {
     /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen. Only pairs that are not known yet are added.
-    pub(super) fn run(&self, candidates: &mut Candidates) {
-        let balls = self.balls();
-        let starts: Vec<usize> = (0..self.particles.len()).step_by(CHUNK).collect();
-        for batch in starts.chunks(BATCH) {
-            let chunk = |&start: &usize| self.chunk(start, (start + CHUNK).min(self.particles.len()), &balls);
-            let chunks: Vec<Candidates> = batch.par_iter().map(chunk).collect();
-            candidates.append(chunks);
-        }
-    }
-
-    /// The balls around xⁿ: the particle itself, its way relative to the crowd, and what contacts may divert it.
-    fn balls(&self) -> Balls {
-        let count = self.particles.len().max(1) as f64;
-        let crowd = self.apriori.iter().sum::<DVec3>() / count;
-        let way = |i: usize| (self.apriori[i] - crowd).length() * self.dt;
-        let extent = |i: usize| self.particles.radius[i] + way(i) + self.diversion[i];
-        let extent: Vec<f64> = (0..self.particles.len()).map(extent).collect();
-        Balls { grid: Grid::new(&self.particles.position, &extent), extent }
-    }
-
-    fn chunk(&self, from: usize, to: usize, balls: &Balls) -> Candidates {
-        let mut contacts = &self.contacts[self.contacts.partition_point(|c| (c.pair.first() as usize) < from)..];
-        let mut candidates = Candidates::default();
-        let (mut partners, mut near): (Vec<u32>, Vec<Near>) = (Vec::new(), Vec::new());
-        for (i, &extent) in balls.extent.iter().enumerate().take(to).skip(from) {
-            near.clear();
-            balls.grid.partners(i as u32, self.particles.position[i], extent, &mut partners);
-            near.extend(partners.iter().filter_map(|&j| self.near_particle(i, j as usize)));
-            self.near_obstacles(i, &mut near);
-            let mut near = near.iter().peekable();
-            while let Some((contact, rest)) = contacts.split_first().filter(|(c, _)| c.pair.first() as usize == i) {
-                while let Some(near) = near.next_if(|near| near.pair < contact.pair) {
-                    self.add(near, None, &mut candidates);
-                }
-                if let Some(near) = near.next_if(|near| near.pair == contact.pair) {
-                    self.add(near, Some(contact), &mut candidates);
-                } else if contact.gamma < 0.0
-                    && let Some((gap, normal)) = gap_of(contact.pair, self.particles, self.obstacles)
-                {
-                    // Glued pairs never leave the list.
-                    self.add(&Near { pair: contact.pair, gap, normal }, Some(contact), &mut candidates);
-                }
-                contacts = rest;
-            }
-            for near in near {
-                self.add(near, None, &mut candidates);
-            }
-        }
-        candidates
-    }
-
-    fn near_particle(&self, i: usize, j: usize) -> Option<Near> {
-        let (gap, normal) = self.particles.gap(i, j);
-        let end_gap = gap + self.dt * normal.dot(self.apriori[j] - self.apriori[i]);
-        let pair = Pair::particles(i as u32, j as u32);
-        (end_gap <= self.diversion[i] + self.diversion[j]).then_some(Near { pair, gap, normal })
-    }
-
-    fn near_obstacles(&self, i: usize, near: &mut Vec<Near>) {
-        let (centre, radius, step) = (self.particles.position[i], self.particles.radius[i], self.apriori[i] * self.dt);
-        let reach = step.length() + self.diversion[i];
-        for (k, obstacle) in self.obstacles.iter().enumerate() {
-            if !obstacle.may_reach(centre, radius + reach) {
-                continue;
-            }
-            obstacle.touches(centre, radius, reach, &mut |touch| {
-                if !obstacle.is_convex() || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
-                    let pair = Pair::obstacle(i as u32, k as u32, touch.feature);
-                    near.push(Near { pair, gap: touch.gap, normal: touch.normal });
-                }
-            });
-        }
-    }
-
-    fn add(&self, near: &Near, contact: Option<&Contact>, to: &mut Candidates) {
-        if self.known.binary_search(&near.pair).is_ok() {
+    pub(super) fn run(&self, vicinity: &mut Vicinity, slots: &mut Vec<Candidates>, candidates: &mut Candidates) {
+        vicinity.update(self);
+        let (vicinity, count) = (&*vicinity, self.particles.len());
+        let threads = rayon::current_num_threads();
+        if threads == 1 {
+            self.chunk(0, count, vicinity, candidates);
             return;
         }
-        to.pairs.push(near.pair);
-        to.rows.push(self.row(near.pair, (near.gap, near.normal), contact));
-        to.warm.push(contact.map_or(0.0, |contact| contact.impulse * self.warm_scale));
+        let batch = BATCH * threads;
+        slots.resize_with(slots.len().max(batch), Candidates::default);
+        for start in (0..count).step_by(batch * CHUNK) {
+            let slots = &mut slots[..(count - start).div_ceil(CHUNK).min(batch)];
+            slots.par_iter_mut().enumerate().for_each(|(k, candidates)| {
+                let from = start + k * CHUNK;
+                candidates.clear();
+                self.chunk(from, (from + CHUNK).min(count), vicinity, candidates);
+            });
+            for slot in slots {
+                candidates.append(slot);
+            }
+        }
+    }
+
+    fn chunk(&self, from: usize, to: usize, vicinity: &Vicinity, candidates: &mut Candidates) {
+        let contacts = &self.contacts[self.contacts.partition_point(|c| (c.pair.first() as usize) < from)..];
+        let mut joined = Joined { search: self, contacts, candidates };
+        let mut obstacles = vicinity.near_from(from);
+        for i in from..to {
+            self.near_particles(i, vicinity, &mut joined);
+            let (here, later) = obstacles.split_at(obstacles.iter().take_while(|near| near.0 as usize == i).count());
+            obstacles = later;
+            self.near_obstacles(i, vicinity, here, &mut joined);
+            joined.skip_until(|contact| contact.pair.first() as usize > i);
+        }
+    }
+
+    fn near_particles(&self, i: usize, vicinity: &Vicinity, found: &mut Joined) {
+        let position = &self.particles.position;
+        let (centre, extent) = (position[i], vicinity.extent(i));
+        for &j in vicinity.after(i) {
+            let k = j as usize;
+            // Many of those that are listed are out of reach; that needs no root.
+            if centre.distance_squared(position[k]) > (extent + vicinity.extent(k)).powi(2) {
+                continue;
+            }
+            let (gap, normal) = self.particles.gap(i, k);
+            let end_gap = gap + self.dt * normal.dot(self.apriori[k] - self.apriori[i]);
+            if end_gap <= self.diversion[i] + self.diversion[k] {
+                found.add(&Near { pair: Pair::particles(i as u32, j), gap, normal });
+            }
+        }
+    }
+
+    /// Asks the obstacles that may be in reach, in their order; `listed` are the fixed ones of them if these are known.
+    fn near_obstacles(&self, i: usize, vicinity: &Vicinity, listed: &[(u32, u32)], found: &mut Joined) {
+        let (radius, step) = (self.particles.radius[i], self.apriori[i] * self.dt);
+        let reach = step.length() + self.diversion[i];
+        if vicinity.knows_about(i, self.particles.position[i], radius + reach) {
+            let mut always = vicinity.always().iter().peekable();
+            for (_, fixed) in listed {
+                while let Some(k) = always.next_if(|k| *k < fixed) {
+                    self.near_obstacle(i, *k, (step, reach), found);
+                }
+                self.near_obstacle(i, *fixed, (step, reach), found);
+            }
+            always.for_each(|k| self.near_obstacle(i, *k, (step, reach), found));
+        } else {
+            (0..self.placed.len() as u32).for_each(|k| self.near_obstacle(i, k, (step, reach), found));
+        }
+    }
+
+    fn near_obstacle(&self, i: usize, k: u32, (step, reach): (DVec3, f64), found: &mut Joined) {
+        let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
+        let (obstacle, shape) = (self.placed.get(k as usize), &self.obstacles[k as usize].shape);
+        // Half-spaces are as quick to ask where they are as whether they are near.
+        let (convex, flat) = (shape.is_convex(), shape.is_flat());
+        if !flat && !obstacle.may_reach(centre, radius + reach) {
+            return;
+        }
+        obstacle.touches(centre, radius, reach, &mut |touch| {
+            if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
+                let pair = Pair::obstacle(i as u32, k, touch.feature);
+                found.add(&Near { pair, gap: touch.gap, normal: touch.normal });
+            }
+        });
+    }
+
+    /// Square of the tangential speed that V^{n+1/2} gives to a pair if it closes its gap; 0 along a flat side, where one
+    /// may slide as far as one likes.
+    fn slip(&self, near: &Near) -> f64 {
+        let partner = match near.pair.partner() {
+            Partner::Particle(j) => self.apriori[j as usize],
+            Partner::Obstacle { obstacle, .. } if self.obstacles[obstacle as usize].shape.is_flat() => return 0.0,
+            Partner::Obstacle { .. } => DVec3::ZERO,
+        };
+        let relative = partner - self.apriori[near.pair.first() as usize];
+        let closing = near.normal.dot(relative);
+        if near.gap + self.dt * closing < 0.0 { (relative - near.normal * closing).length_squared() } else { 0.0 }
     }
 
     pub(super) fn row(&self, pair: Pair, (gap, normal): (f64, DVec3), contact: Option<&Contact>) -> Row {
@@ -169,11 +188,56 @@ impl Search<'_> {
     }
 }
 
+/// Joins what is near, as it is found, with the contacts of the previous step; both come sorted.
+struct Joined<'a> {
+    search: &'a Search<'a>,
+    /// Those that are still to come.
+    contacts: &'a [Contact],
+    candidates: &'a mut Candidates,
+}
+
+impl Joined<'_> {
+    /// A pair that is near.
+    fn add(&mut self, near: &Near) {
+        self.skip_until(|contact| contact.pair >= near.pair);
+        let contact = self.contacts.first().filter(|contact| contact.pair == near.pair);
+        if contact.is_some() {
+            self.contacts = &self.contacts[1..];
+        }
+        self.push(near, contact);
+    }
+
+    /// Of the contacts that are near no longer the glued ones never leave the list.
+    fn skip_until(&mut self, reached: impl Fn(&Contact) -> bool) {
+        while let Some((contact, rest)) = self.contacts.split_first().filter(|(contact, _)| !reached(contact)) {
+            self.contacts = rest;
+            if contact.gamma < 0.0
+                && let Some((gap, normal)) = gap_of(contact.pair, self.search.particles, self.search.placed)
+            {
+                self.push(&Near { pair: contact.pair, gap, normal }, Some(contact));
+            }
+        }
+    }
+
+    fn push(&mut self, near: &Near, contact: Option<&Contact>) {
+        let Self { search, candidates, .. } = self;
+        if !search.known.is_empty() && search.known.binary_search(&near.pair).is_ok() {
+            return;
+        }
+        candidates.fastest = candidates.fastest.max(search.slip(near));
+        candidates.make_room(1);
+        candidates.pairs.push(near.pair);
+        candidates.rows.push(search.row(near.pair, (near.gap, near.normal), contact));
+        candidates.warm.push(contact.map_or(0.0, |contact| contact.impulse * search.warm_scale));
+    }
+}
+
 impl Candidates {
     pub(super) fn clear(&mut self) {
         self.pairs.clear();
         self.rows.clear();
         self.warm.clear();
+        self.fastest = 0.0;
     }
 
     /// Rows that come in any order, to start from nothing.
@@ -181,17 +245,14 @@ impl Candidates {
         rows.sort_by_key(|(pair, _)| *pair);
         let warm = vec![0.0; rows.len()];
         let (pairs, rows) = rows.into_iter().unzip();
-        Self { pairs, rows, warm }
+        Self { pairs, rows, warm, fastest: 0.0 }
     }
 
     /// Joins two sorted lists, from the back and in place.
     pub(super) fn merge(&mut self, other: &Self) {
         debug_assert!(self.pairs.is_sorted() && other.pairs.is_sorted());
         let (mut ours, mut theirs) = (self.pairs.len(), other.pairs.len());
-        self.reserve(theirs);
-        self.pairs.extend_from_slice(&other.pairs);
-        self.rows.extend_from_slice(&other.rows);
-        self.warm.extend_from_slice(&other.warm);
+        self.append(other);
         while theirs > 0 {
             let to = ours + theirs - 1;
             if ours > 0 && self.pairs[ours - 1] > other.pairs[theirs - 1] {
@@ -205,29 +266,28 @@ impl Candidates {
         }
     }
 
-    /// Room for exactly so many more: lists of many steps must not grow by doubling.
-    fn reserve(&mut self, count: usize) {
-        self.pairs.reserve_exact(count);
-        self.rows.reserve_exact(count);
-        self.warm.reserve_exact(count);
+    fn make_room(&mut self, more: usize) {
+        make_room(&mut self.pairs, more);
+        make_room(&mut self.rows, more);
+        make_room(&mut self.warm, more);
     }
 
-    fn append(&mut self, chunks: Vec<Self>) {
-        self.reserve(chunks.iter().map(|chunk| chunk.rows.len()).sum());
-        for chunk in chunks {
-            self.pairs.extend(chunk.pairs);
-            self.rows.extend(chunk.rows);
-            self.warm.extend(chunk.warm);
-        }
+    fn append(&mut self, other: &Self) {
+        self.make_room(other.rows.len());
+        self.pairs.extend_from_slice(&other.pairs);
+        self.rows.extend_from_slice(&other.rows);
+        self.warm.extend_from_slice(&other.warm);
+        self.fastest = self.fastest.max(other.fastest);
     }
 }
 
 /// Gap and normal of a pair, whatever its distance; none if the obstacle has no such feature.
-pub(super) fn gap_of(pair: Pair, particles: &Particles, obstacles: &[Placed]) -> Option<(f64, DVec3)> {
+pub(super) fn gap_of(pair: Pair, particles: &Particles, placed: Places) -> Option<(f64, DVec3)> {
     let i = pair.first() as usize;
     match pair.partner() {
         Partner::Particle(j) => Some(particles.gap(i, j as usize)),
-        Partner::Obstacle { obstacle, feature } => obstacles[obstacle as usize]
+        Partner::Obstacle { obstacle, feature } => placed
+            .get(obstacle as usize)
             .gap_of(particles.position[i], particles.radius[i], feature % FURTHER_PLANE)
             .map(|touch| (touch.gap, touch.normal)),
     }

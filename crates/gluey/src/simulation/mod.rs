@@ -4,23 +4,29 @@
 
 mod candidates;
 mod error;
+mod places;
 mod project;
 mod report;
 mod state;
+mod timings;
+mod vicinity;
 
 use glam::DVec3;
 
 pub use error::StepError;
 pub use report::{Load, StepReport};
 pub use state::State;
+pub use timings::Timings;
 
-use crate::adhesion::Adhesion;
+use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
-use crate::geometry::{Obstacle, Placed};
+use crate::geometry::Obstacle;
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
 use candidates::gap_of;
+use places::Places;
 use project::{Setting, Workspace};
+use timings::Stopwatch;
 
 /// What to do when a projection does not end as it should.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,9 +143,16 @@ impl Simulation {
     /// Advances from tⁿ to tⁿ⁺¹, in as many sub-steps as the contacts' slip asks for. On error the state is left as it
     /// was.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
+        let mut report = StepReport::default();
+        self.step_into(&mut report)?;
+        Ok(report)
+    }
+
+    /// The same for loops of many steps, which need no new memory then: the report takes the place of the one given. On
+    /// error that one, too, is left as it was.
+    pub fn step_into(&mut self, report: &mut StepReport) -> Result<(), StepError> {
         let (start, dt) = (self.time(), self.settings.dt);
-        self.workspace.report = StepReport { least_gap: f64::INFINITY, ..StepReport::default() };
-        self.workspace.report.loads.resize(self.obstacles.len(), Load::default());
+        self.workspace.report.clear(self.obstacles.len());
         let mut before: Option<Moving> = None;
         let (mut left, mut pieces) = (1.0, 1_u32); // the share of the step that is left, and in how many sub-steps
         while pieces > 0 {
@@ -167,24 +180,33 @@ impl Simulation {
             }
         }
         self.state.step += 1;
-        let mut report = std::mem::take(&mut self.workspace.report);
+        std::mem::swap(report, &mut self.workspace.report);
         report.contacts = self.state.contacts.len();
-        report.glued = self.state.contacts.iter().filter(|contact| contact.gamma < 0.0).count();
-        Ok(report)
+        Ok(())
     }
 
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
         let Self { state, obstacles, environment, adhesion, solver, settings, workspace } = self;
-        let placed: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(span.end())).collect(); // yⁿ⁺¹
-        let now = Setting { state, obstacles, placed: &placed, adhesion, settings, span };
+        let mut watch = Stopwatch::start();
+        let mut poses = std::mem::take(&mut workspace.poses);
+        let placed = Places::at(obstacles, span.end(), &mut poses); // yⁿ⁺¹
+        let now = Setting { state, obstacles, placed, adhesion, settings, span };
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
-        workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
+        workspace.timings.predict += watch.lap();
+        let solved = workspace.timings.project;
+        let projected = workspace.project(&mut **solver, &now); // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
+        workspace.timings.search += watch.lap().saturating_sub(workspace.timings.project.saturating_sub(solved));
+        projected?;
         workspace.record_loads(&now);
-        state.contacts = workspace.glue(&now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        let (step, whole) = (Step { particles: &state.particles, dt: span.dt }, settings.dt / span.dt);
+        workspace.glue(adhesion, &step, whole, &mut state.contacts); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        workspace.timings.glue += watch.lap();
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
-        workspace.record_gaps(&state.particles, &placed);
+        workspace.record_gaps(&state.particles, placed);
+        workspace.timings.advance += watch.lap();
+        workspace.poses = poses;
         Ok(())
     }
 
@@ -206,12 +228,19 @@ impl Simulation {
         }
     }
 
+    /// Where the wall time of the steps so far went.
+    #[must_use]
+    pub fn timings(&self) -> Timings {
+        self.workspace.timings
+    }
+
     /// The contacts of the state with their gaps and normals at the present positions.
     #[must_use]
     pub fn contacts(&self) -> Vec<ContactGeometry> {
-        let placed: Vec<Placed> = self.obstacles.iter().map(|obstacle| obstacle.at(self.time())).collect();
+        let mut poses = Vec::new();
+        let placed = Places::at(&self.obstacles, self.time(), &mut poses);
         let geometry = |contact: &Contact| {
-            let (gap, normal) = gap_of(contact.pair, &self.state.particles, &placed)?;
+            let (gap, normal) = gap_of(contact.pair, &self.state.particles, placed)?;
             Some(ContactGeometry { contact: *contact, gap, normal })
         };
         self.state.contacts.iter().filter_map(geometry).collect()

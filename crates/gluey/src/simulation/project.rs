@@ -7,11 +7,16 @@
 use glam::DVec3;
 
 use super::candidates::{Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
+use super::places::Places;
+use super::timings::{Stopwatch, Timings};
+use super::vicinity::Vicinity;
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
-use crate::geometry::{Obstacle, Particles, Placed, Touch};
+use crate::geometry::{Obstacle, Particles, Pose, Touch};
+use crate::morton::Curve;
+use crate::neighbours::make_room;
 use crate::projection::{Outcome, Problem, Projection, Status, WALL};
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -32,6 +37,10 @@ const SHIFTING_ROUNDS: u32 = 3;
 /// Room beyond the least violation, relative to the smallest radius: a problem on the verge of having no solution has
 /// impulses without bound.
 const RELAXATION: f64 = 1e-6;
+/// Above all rounding of a square.
+const ROUNDED_UP: f64 = 1.0 + 1e-12;
+/// Fewest contacts that a list gets room for.
+const LEAST_ROOM: usize = 64;
 /// Names in an error message.
 const MOST_NAMES: usize = 4;
 
@@ -59,7 +68,7 @@ pub(super) struct Setting<'a> {
     pub state: &'a State,
     pub obstacles: &'a [Obstacle],
     /// The obstacles at the end of the sub-step.
-    pub placed: &'a [Placed<'a>],
+    pub placed: Places<'a>,
     pub adhesion: &'a Adhesion,
     pub settings: &'a Settings,
     pub span: Span,
@@ -78,6 +87,16 @@ pub(super) struct Workspace {
     diversion: Vec<f64>,
     /// Vⁿ⁺¹.
     pub velocity: Vec<DVec3>,
+    /// What is around each particle.
+    vicinity: Vicinity,
+    /// Buffers for searches in parallel.
+    slots: Vec<Candidates>,
+    curve: Curve,
+    /// The poses of the obstacles at the end of the sub-step.
+    pub poses: Vec<Pose>,
+    /// The points that torques on them refer to.
+    pivots: Vec<DVec3>,
+    pub timings: Timings,
 }
 
 impl Workspace {
@@ -85,30 +104,30 @@ impl Workspace {
     pub(super) fn project(&mut self, solver: &mut dyn Projection, now: &Setting) -> Result<(), Refusal> {
         self.first_guess(now);
         self.refuse_fast_obstacles(now)?;
-        self.list(now);
-        self.refuse_slip(now, |problem, c| problem.end_gap(&problem.rows[c], &problem.apriori) < 0.0, None)?;
+        let fastest = self.list(now);
+        Self::refuse_slip(now, fastest)?;
         let (mut widened, mut curved) = (0, 0);
         loop {
+            let mut watch = Stopwatch::start();
             let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
+            self.timings.project += watch.lap();
             if self.judge(&outcome, now)? == Verdict::NeedsRelaxation {
                 self.relax();
                 continue;
             }
             self.problem.velocity_into(&self.impulses, &mut self.velocity);
-            if let Some(particle) = self.velocity.iter().position(|v| !v.is_finite()) {
-                return Err(StepError::NotFinite { particle }.into());
-            }
-            let overlaps = Self::unseen_overlaps(&self.velocity, now);
-            if self.outran_the_list(widened) {
+            if self.outran_the_list(widened)? {
                 widened += 1;
                 self.extend_list(now);
-            } else if !overlaps.is_empty() && curved < CURVED_ROUNDS {
+                continue;
+            }
+            let overlaps = self.unseen_overlaps(now);
+            if !overlaps.is_empty() && curved < CURVED_ROUNDS {
                 self.bend(&overlaps, now, curved);
                 curved += 1;
             } else {
                 self.report.unconverged += u32::from(!overlaps.is_empty());
-                let pushes = |problem: &Problem, c: usize| self.impulses[c] > problem.rows[c].lower;
-                let slip = self.refuse_slip(now, pushes, Some(&self.velocity))?;
+                let slip = Self::refuse_slip(now, self.fastest_that_pushes(now))?;
                 self.report.slip = self.report.slip.max(slip);
                 return Ok(());
             }
@@ -129,7 +148,10 @@ impl Workspace {
         (self.problem.dt, self.problem.length) = (now.span.dt, now.length());
         let margin = MARGIN * now.length();
         self.diversion.clear();
+        self.diversion.reserve_exact(self.problem.apriori.len());
         self.diversion.extend(self.problem.apriori.iter().map(|v| DIVERTED * v.length() * now.span.dt + margin));
+        // Every time: an order of other positions would make the step depend on more than its state.
+        self.curve.sort(&now.state.particles.position, &mut self.problem.order);
     }
 
     /// An obstacle's gap is read where it will be at the end of the step: it must not have passed a particle's centre by
@@ -139,7 +161,8 @@ impl Workspace {
         let interval = (now.span.start, now.span.end());
         let allowed = now.settings.max_slip * now.length();
         let mut times: f64 = 1.0;
-        for (obstacle, placed) in now.obstacles.iter().zip(now.placed).filter(|(obstacle, _)| !obstacle.is_fixed()) {
+        for (k, obstacle) in now.obstacles.iter().enumerate().filter(|(_, obstacle)| !obstacle.is_fixed()) {
+            let placed = now.placed.get(k);
             for (i, &centre) in particles.position.iter().enumerate() {
                 let radius = particles.radius[i];
                 let reach = self.problem.apriori[i].length() * now.span.dt + self.diversion[i];
@@ -160,26 +183,34 @@ impl Workspace {
         if times > 1.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
     }
 
-    /// Lists every pair that could meet.
-    fn list(&mut self, now: &Setting) {
+    /// Lists every pair that could meet. Gives the square of the largest tangential speed of those that would.
+    fn list(&mut self, now: &Setting) -> f64 {
         let mut candidates = self.take_candidates();
         candidates.clear();
-        self.search(now, &[]).run(&mut candidates);
+        self.find(now, &[], &mut candidates);
+        let fastest = candidates.fastest;
         self.put_candidates(candidates);
+        fastest
     }
 
     /// Adds those that the widened diversions let meet.
     fn extend_list(&mut self, now: &Setting) {
-        let mut more = Candidates::default();
-        self.search(now, &self.pairs).run(&mut more);
-        let mut candidates = self.take_candidates();
+        let (mut candidates, mut more) = (self.take_candidates(), Candidates::default());
+        self.find(now, &candidates.pairs, &mut more);
         candidates.merge(&more);
         self.put_candidates(candidates);
     }
 
+    /// Finds pairs that could meet and are not known yet.
+    fn find(&mut self, now: &Setting, known: &[Pair], found: &mut Candidates) {
+        let (mut vicinity, mut slots) = (std::mem::take(&mut self.vicinity), std::mem::take(&mut self.slots));
+        self.search(now, known).run(&mut vicinity, &mut slots, found);
+        (self.vicinity, self.slots) = (vicinity, slots);
+    }
+
     fn take_candidates(&mut self) -> Candidates {
         let (pairs, rows) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.problem.rows));
-        Candidates { pairs, rows, warm: std::mem::take(&mut self.impulses) }
+        Candidates { pairs, rows, warm: std::mem::take(&mut self.impulses), fastest: 0.0 }
     }
 
     fn put_candidates(&mut self, candidates: Candidates) {
@@ -190,40 +221,53 @@ impl Workspace {
         Search {
             particles: &now.state.particles,
             contacts: &now.state.contacts,
-            obstacles: now.placed,
+            obstacles: now.obstacles,
+            placed: now.placed,
             adhesion: now.adhesion,
             apriori: &self.problem.apriori,
             diversion: &self.diversion,
             dt: now.span.dt,
+            length: now.length(),
             warm_scale: now.span.dt / now.settings.dt,
             known,
         }
     }
 
     /// Proof that the list was long enough: no particle was diverted further than allowed for. Widens it otherwise.
-    fn outran_the_list(&mut self, rounds: u32) -> bool {
+    fn outran_the_list(&mut self, rounds: u32) -> Result<bool, StepError> {
         let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS).cast_signed());
         let mut outran = false;
-        for ((diversion, v), apriori) in self.diversion.iter_mut().zip(&self.velocity).zip(&self.problem.apriori) {
+        for (i, (v, apriori)) in self.velocity.iter().zip(&self.problem.apriori).enumerate() {
             let diverted = v.distance(*apriori) * self.problem.dt;
-            if diverted > *diversion {
-                *diversion = growth * diverted;
-                outran = true;
+            if diverted <= self.diversion[i] {
+                continue;
             }
+            if !v.is_finite() {
+                return Err(StepError::NotFinite { particle: i });
+            }
+            self.diversion[i] = growth * diverted;
+            outran = true;
         }
-        outran
+        Ok(outran)
     }
 
     /// Curved containers, and meshes whose next face was out of sight, bend towards the particle: overlaps beyond the
     /// tolerance that the linearised constraints did not see.
-    fn unseen_overlaps(velocity: &[DVec3], now: &Setting) -> Vec<Overlap> {
+    fn unseen_overlaps(&self, now: &Setting) -> Vec<Overlap> {
         let tolerance = now.settings.criteria.tolerance * now.length();
         let particles = &now.state.particles;
         let mut overlaps = Vec::new();
-        for (k, placed) in now.placed.iter().enumerate().filter(|(k, _)| !now.obstacles[*k].shape.is_convex()) {
-            for (i, v) in velocity.iter().enumerate() {
+        for k in (0..now.placed.len()).filter(|k| !now.obstacles[*k].shape.is_convex()) {
+            let placed = now.placed.get(k);
+            let remembered = self.vicinity.remembers(k);
+            let mut near = self.vicinity.near_obstacle(k).peekable();
+            for (i, v) in self.velocity.iter().enumerate() {
                 let (step, radius) = (*v * now.span.dt, particles.radius[i]);
                 let end = particles.position[i] + step;
+                let listed = near.next_if_eq(&i).is_some();
+                if remembered && !listed && self.vicinity.knows_about(i, end, radius) {
+                    continue;
+                }
                 if placed.may_reach(end, radius) {
                     placed.touches(end, radius, -tolerance, &mut |touch| {
                         overlaps.push(Overlap { particle: i as u32, obstacle: k as u32, touch, step });
@@ -325,25 +369,23 @@ impl Workspace {
         StepError::Pinched { particles: listed(particles), partners: listed(partners) }
     }
 
-    /// The largest tangential displacement of the rows that count, relative to the smallest radius; refuses the sub-step
-    /// where the linearised constraint would stop a near miss by more than the user allows.
-    fn refuse_slip(
-        &self,
-        now: &Setting,
-        counts: impl Fn(&Problem, usize) -> bool,
-        velocity: Option<&[DVec3]>,
-    ) -> Result<f64, Refusal> {
-        let velocity = velocity.unwrap_or(&self.problem.apriori);
-        let mut slip: f64 = 0.0;
-        for (c, row) in self.problem.rows.iter().enumerate() {
-            if now.is_flat(self.pairs[c]) || !counts(&self.problem, c) {
-                continue;
+    /// Square of the largest tangential speed of the rows that push, flat sides left out.
+    fn fastest_that_pushes(&self, now: &Setting) -> f64 {
+        let mut fastest: f64 = 0.0;
+        for (c, (row, impulse)) in self.problem.rows.iter().zip(&self.impulses).enumerate() {
+            if *impulse > row.lower && !(row.j == WALL && now.is_flat(self.pairs[c])) {
+                let partner = if row.j == WALL { DVec3::ZERO } else { self.velocity[row.j as usize] };
+                let relative = partner - self.velocity[row.i as usize];
+                fastest = fastest.max((relative - row.normal * row.normal.dot(relative)).length_squared());
             }
-            let partner = if row.j == WALL { DVec3::ZERO } else { velocity[row.j as usize] };
-            let relative = partner - velocity[row.i as usize];
-            slip = slip.max((relative - row.normal * row.normal.dot(relative)).length());
         }
-        let slip = slip * now.span.dt / now.length();
+        fastest
+    }
+
+    /// The tangential displacement at a speed, given by its square, relative to the smallest radius; refuses the sub-step
+    /// where the linearised constraint would stop a near miss by more than the user allows.
+    fn refuse_slip(now: &Setting, fastest: f64) -> Result<f64, Refusal> {
+        let slip = fastest.sqrt() * now.span.dt / now.length();
         if slip > now.settings.max_slip { Err(Refusal::TooLong(slip / now.settings.max_slip)) } else { Ok(slip) }
     }
 
@@ -358,38 +400,60 @@ impl Workspace {
     }
 
     /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
-    pub(super) fn glue(&self, now: &Setting) -> Vec<Contact> {
-        let step = Step { particles: &now.state.particles, dt: now.span.dt };
-        let to_whole_step = now.settings.dt / now.span.dt;
-        let mut old = now.state.contacts.iter().peekable();
-        // Only these can be contacts after the step: a list of many steps must not grow by doubling.
-        let rows = self.problem.rows.iter().zip(&self.impulses);
-        let most = rows.filter(|(row, impulse)| **impulse != 0.0 || row.lower != 0.0).count();
-        let mut contacts = Vec::with_capacity(most);
+    ///
+    /// The new list is written over the old one, which is first moved to the end of its memory: so there is never a second
+    /// list, the largest part of the state.
+    pub(super) fn glue(&mut self, adhesion: &Adhesion, step: &Step, to_whole_step: f64, contacts: &mut Vec<Contact>) {
+        const NOTHING: Contact = Contact { pair: Pair::UNUSED, gamma: 0.0, impulse: 0.0 };
+        let old = contacts.len();
+        contacts.resize(contacts.capacity(), NOTHING);
+        let mut read = contacts.len() - old;
+        contacts.copy_within(..old, read);
+        let (mut written, mut glued) = (0, 0);
         for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
             if is_further_plane(pair.partner()) {
                 continue;
             }
-            while old.next_if(|contact| contact.pair < pair).is_some() {}
-            let gamma = old.next_if(|contact| contact.pair == pair).map_or(0.0, |contact| contact.gamma);
-            let gamma = now.adhesion.update(pair, gamma, impulse, &step);
+            while contacts.get(read).is_some_and(|contact| contact.pair < pair) {
+                read += 1;
+            }
+            let mut gamma = 0.0;
+            if let Some(contact) = contacts.get(read).filter(|contact| contact.pair == pair) {
+                gamma = contact.gamma;
+                read += 1;
+            }
+            let gamma = adhesion.update(pair, gamma, impulse, step);
             if gamma < 0.0 || impulse != 0.0 {
-                contacts.push(Contact { pair, gamma, impulse: impulse * to_whole_step });
+                if written == read {
+                    let end = contacts.len();
+                    make_room(contacts, LEAST_ROOM.max(end / 8));
+                    contacts.resize(contacts.capacity(), NOTHING);
+                    let room = contacts.len() - end;
+                    contacts.copy_within(read..end, read + room);
+                    read += room;
+                }
+                contacts[written] = Contact { pair, gamma, impulse: impulse * to_whole_step };
+                written += 1;
+                glued += usize::from(gamma < 0.0);
             }
         }
-        contacts
+        contacts.truncate(written);
+        self.report.glued = glued;
     }
 
     /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact.
     pub(super) fn record_loads(&mut self, now: &Setting) {
         let particles = &now.state.particles;
+        self.pivots.clear();
+        self.pivots.extend(now.obstacles.iter().map(|obstacle| obstacle.pivot(now.span.end())));
         for ((pair, row), impulse) in self.pairs.iter().zip(&self.problem.rows).zip(&self.impulses) {
-            if let Partner::Obstacle { obstacle, .. } = pair.partner()
+            if row.j == WALL
                 && *impulse != 0.0
+                && let Partner::Obstacle { obstacle, .. } = pair.partner()
             {
                 let i = row.i as usize;
                 let at = particles.position[i] + row.normal * particles.radius[i];
-                let pivot = now.obstacles[obstacle as usize].pivot(now.span.end());
+                let pivot = self.pivots[obstacle as usize];
                 let force = row.normal * (impulse / now.settings.dt);
                 let load = &mut self.report.loads[obstacle as usize];
                 *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
@@ -398,12 +462,24 @@ impl Workspace {
     }
 
     /// True gaps after the move, over all pairs that could have met.
-    pub(super) fn record_gaps(&mut self, particles: &Particles, placed: &[Placed]) {
-        for &pair in &self.pairs {
-            if let Some((gap, _)) = gap_of(pair, particles, placed) {
-                self.report.least_gap = self.report.least_gap.min(gap);
+    pub(super) fn record_gaps(&mut self, particles: &Particles, placed: Places) {
+        let mut least = self.report.least_gap;
+        for (row, &pair) in self.problem.rows.iter().zip(&self.pairs) {
+            if row.j == WALL {
+                if let Some((gap, _)) = gap_of(pair, particles, placed) {
+                    least = least.min(gap);
+                }
+                continue;
+            }
+            let (i, j) = (row.i as usize, row.j as usize);
+            // Where the gap is surely larger than the least one the root need not be taken.
+            let touching = particles.radius[i] + particles.radius[j] + least.max(0.0);
+            let squared = particles.position[i].distance_squared(particles.position[j]);
+            if squared <= touching * touching * ROUNDED_UP {
+                least = least.min(particles.gap(i, j).0);
             }
         }
+        self.report.least_gap = least;
         self.report.substeps += 1;
         self.report.candidates = self.pairs.len();
     }

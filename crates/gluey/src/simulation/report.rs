@@ -40,3 +40,13 @@ pub struct StepReport {
     /// One entry per obstacle, in the scene's order.
     pub loads: Vec<Load>,
 }
+
+impl StepReport {
+    /// Nothing has happened yet; the memory of the loads is kept.
+    pub(super) fn clear(&mut self, obstacles: usize) {
+        let mut loads = std::mem::take(&mut self.loads);
+        loads.clear();
+        loads.resize(obstacles, Load::default());
+        *self = Self { least_gap: f64::INFINITY, loads, ..Self::default() };
+    }
+}

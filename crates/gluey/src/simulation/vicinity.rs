@@ -1,0 +1,143 @@
+//! What is around each particle, remembered from step to step for as long as that provably serves.
+//!
+//! What is remembered changes the time a search takes and never its result: all that it names is looked at afresh, and
+//! all that it leaves out is proved to be out of reach.
+
+use glam::DVec3;
+
+use super::candidates::Search;
+use crate::geometry::{Obstacle, Shape};
+use crate::neighbours::{Neighbours, make_room};
+
+/// By how much the balls of a list exceed those of the step it is made in: this much of the smallest radius for all,
+const SKIN: f64 = 0.05;
+/// and so many times the way of the particle, relative to the crowd, in the step,
+const STEPS: f64 = 16.0;
+/// but no more than this of the smallest radius: the widest ball decides on how many must be looked at.
+const WIDEST: f64 = 0.3;
+/// A list that would serve for fewer steps than this gets no skin: it would only be longer.
+const WORTHWHILE: f64 = 2.0;
+/// What a fixed obstacle may be further away than the enlarged ball reaches and is still remembered: far above rounding.
+const MARGIN: f64 = 1e-6;
+
+#[derive(Default)]
+pub(super) struct Vicinity {
+    neighbours: Neighbours,
+    /// A ball around each particle that holds all it may touch, those around it taken to move with the crowd.
+    extent: Vec<f64>,
+    /// Particles, each with the fixed obstacles that its enlarged ball reached when the list was made, sorted.
+    near: Vec<(u32, u32)>,
+    /// Whether `near` was filled when the list was made.
+    remembers: bool,
+    /// The obstacles that `near` is about as they were then, in the scene's order; none for those that are always asked.
+    known: Vec<Option<Obstacle>>,
+    /// Those: obstacles that move, and meshes, which are long to compare with what they were.
+    always: Vec<u32>,
+}
+
+impl Vicinity {
+    /// Makes sure that all is named that the search may find.
+    pub(super) fn update(&mut self, search: &Search) {
+        let fastest = self.measure(search);
+        let (least, widest) = (SKIN * search.length, WIDEST * search.length);
+        let worthwhile = WORTHWHILE * fastest <= least + widest;
+        if !self.knows(search.obstacles) {
+            self.learn(search.obstacles);
+            self.neighbours = Neighbours::default();
+        }
+        let (particles, extent) = (search.particles, &self.extent);
+        let skin = |i: usize| {
+            let way = extent[i] - particles.radius[i] - search.diversion[i];
+            if worthwhile { least + (STEPS * way).min(widest) } else { 0.0 }
+        };
+        if self.neighbours.cover(&particles.position, extent, skin) {
+            self.remembers = worthwhile;
+            self.near.clear();
+            if self.remembers {
+                self.remember(search);
+            }
+        }
+    }
+
+    /// Those after particle i that may be near it, sorted.
+    pub(super) fn after(&self, i: usize) -> &[u32] {
+        self.neighbours.after(i)
+    }
+
+    /// All that particle i may touch is in a ball of this extent.
+    pub(super) fn extent(&self, i: usize) -> f64 {
+        self.extent[i]
+    }
+
+    /// The fixed obstacles near each of the particles from this one on, sorted.
+    pub(super) fn near_from(&self, i: usize) -> &[(u32, u32)] {
+        &self.near[self.near.partition_point(|(particle, _)| (*particle as usize) < i)..]
+    }
+
+    /// Obstacles to ask besides those that are near.
+    pub(super) fn always(&self) -> &[u32] {
+        &self.always
+    }
+
+    /// The particles that an obstacle was near, in order.
+    pub(super) fn near_obstacle(&self, k: usize) -> impl Iterator<Item = usize> {
+        self.near.iter().filter(move |(_, obstacle)| *obstacle as usize == k).map(|(particle, _)| *particle as usize)
+    }
+
+    /// Whether the particles near this obstacle were remembered.
+    pub(super) fn remembers(&self, k: usize) -> bool {
+        self.remembers && self.known.get(k).is_some_and(Option::is_some)
+    }
+
+    /// Whether [`Self::near_from`] names every fixed obstacle that reaches into a ball of particle i about this place.
+    ///
+    /// A feature within ρ of x' is within ρ + |x' − x| of x. Where that is no more than the enlarged ball's E, the feature
+    /// was in reach when the list was made.
+    pub(super) fn knows_about(&self, i: usize, centre: DVec3, extent: f64) -> bool {
+        self.remembers && self.neighbours.encloses(i, centre, extent)
+    }
+
+    /// The particle itself, its way relative to the crowd, and what contacts may divert it. Gives the longest way.
+    fn measure(&mut self, search: &Search) -> f64 {
+        let Search { particles, apriori, diversion, dt, .. } = *search;
+        let crowd = apriori.iter().sum::<DVec3>() / particles.len().max(1) as f64;
+        let mut fastest: f64 = 0.0;
+        self.extent.clear();
+        self.extent.reserve_exact(particles.len());
+        self.extent.extend(apriori.iter().zip(&particles.radius).zip(diversion).map(|((v, radius), diversion)| {
+            let way = (*v - crowd).length() * dt;
+            fastest = fastest.max(way);
+            radius + way + diversion
+        }));
+        fastest
+    }
+
+    fn knows(&self, obstacles: &[Obstacle]) -> bool {
+        let same = |(known, obstacle): (&Option<Obstacle>, &Obstacle)| match known {
+            Some(known) => known == obstacle,
+            None => !is_remembered(obstacle),
+        };
+        self.known.len() == obstacles.len() && self.known.iter().zip(obstacles).all(same)
+    }
+
+    fn learn(&mut self, obstacles: &[Obstacle]) {
+        self.known = obstacles.iter().map(|obstacle| is_remembered(obstacle).then(|| obstacle.clone())).collect();
+        self.always = (0..obstacles.len() as u32).filter(|k| self.known[*k as usize].is_none()).collect();
+    }
+
+    fn remember(&mut self, search: &Search) {
+        for (i, &centre) in search.particles.position.iter().enumerate() {
+            let reach = self.neighbours.reach(i) * (1.0 + MARGIN);
+            for k in 0..self.known.len() {
+                if self.known[k].is_some() && search.placed.get(k).may_reach(centre, reach) {
+                    make_room(&mut self.near, 1);
+                    self.near.push((i as u32, k as u32));
+                }
+            }
+        }
+    }
+}
+
+fn is_remembered(obstacle: &Obstacle) -> bool {
+    obstacle.is_fixed() && !matches!(obstacle.shape, Shape::Mesh(_))
+}
