@@ -12,7 +12,7 @@ use toml_edit::DocumentMut;
 
 use crate::Answer;
 use crate::summary::resume_command;
-use crate::words::{number, size};
+use crate::words::{number, shares, size};
 
 /// For whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ struct Facts {
     summary: RunSummary,
     steps: Option<u64>,
     extremes: Extremes,
+    /// What the wall time was spent on.
+    spent: Option<String>,
 }
 
 /// Extremes over the rows of the series.
@@ -53,7 +55,8 @@ impl Facts {
         let steps = until(&summary.manifest.info.scene_text).map(|t| steps_until(t, summary.manifest.info.dt));
         // A run that has just started may have no series yet.
         let extremes = Extremes::of(&fs::read_to_string(folder.join("series.csv")).unwrap_or_default());
-        Ok(Self { summary, steps, extremes })
+        let spent = spent(&fs::read_to_string(folder.join("timings.csv")).unwrap_or_default());
+        Ok(Self { summary, steps, extremes, spent })
     }
 
     /// The last step that anything is known of.
@@ -111,6 +114,9 @@ impl Facts {
             ("worst residual", format!("{} of the smallest radius", size(self.extremes.residual))),
             ("steps split", self.extremes.split.to_string()),
             ("unconverged", self.extremes.unconverged.to_string()),
+        ]);
+        rows.extend(self.spent.iter().map(|spent| ("spent on", spent.clone())));
+        rows.extend([
             ("series", format!("{} rows", self.summary.rows)),
             ("frames", self.summary.frames.to_string()),
             ("checkpoint", checkpoint),
@@ -184,6 +190,28 @@ impl Extremes {
     }
 }
 
+/// What the rows of `timings.csv` add up to; none where there are none.
+fn spent(timings: &str) -> Option<String> {
+    let mut lines = timings.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let header: Vec<&str> = lines.next()?.trim_end().split(',').collect();
+    let mut sums = vec![0.0; header.len()];
+    for line in lines {
+        for (sum, cell) in sums.iter_mut().zip(line.trim_end().split(',')) {
+            *sum += cell.parse().unwrap_or(0.0);
+        }
+    }
+    let sum = |name: &str| header.iter().position(|other| *other == name).map_or(0.0, |k| sums[k]);
+    let parts = [
+        ("prediction", sum("predict")),
+        ("search", sum("search")),
+        ("projection", sum("project")),
+        ("glue", sum("glue")),
+        ("moves", sum("move")),
+        ("writing", sum("write")),
+    ];
+    (sum("total") > 0.0).then(|| shares(&parts, sum("total")))
+}
+
 /// The end that the scene asks for.
 fn until(scene: &str) -> Option<f64> {
     let document: DocumentMut = scene.parse().ok()?;
@@ -202,6 +230,14 @@ mod tests {
         let expected = Extremes { overlap: 2e-6, residual: 1e-7, split: 2, unconverged: 2 };
         assert_eq!(Extremes::of(series), expected);
         assert_eq!(Extremes::of(""), Extremes::default());
+    }
+
+    #[test]
+    fn wall_times_are_summed_over_whole_rows() {
+        let timings = "step,time,search,project,total\n10,0.1,1,2,4\n20,0.2,1,4,4\n30,0.3,9";
+        assert_eq!(spent(timings).unwrap(), "projection 75 %, search 25 %");
+        assert_eq!(spent("step,time,search,project,total\n"), None);
+        assert_eq!(spent(""), None);
     }
 
     #[test]

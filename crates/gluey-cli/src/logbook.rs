@@ -7,18 +7,23 @@ use std::time::{Duration, Instant};
 use glam::DVec3;
 use gluey::geometry::{Extent, Obstacle, Shape};
 use gluey::scene::{Output, Scene};
-use gluey::simulation::{Simulation, StepReport};
+use gluey::simulation::{Simulation, StepReport, Timings};
 use gluey::trajectory::{
     Checkpoint, Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, Timing,
     TrajectoryError,
 };
 
-/// Steps between rows of wall times.
-const TIMING_EVERY: u64 = 100;
 /// Work that a power cut may cost at most, whatever the scene says; checkpoints between change no byte of the last one.
 const LONGEST_WITHOUT_CHECKPOINT: Duration = Duration::from_mins(10);
 /// Room around the scene in which infinite walls are drawn, relative to its size.
 const MARGIN: f64 = 0.1;
+
+/// Wall time since this process started or resumed the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    pub steps: Timings,
+    pub write: Duration,
+}
 
 /// Writes a run.
 #[derive(Debug)]
@@ -27,7 +32,10 @@ pub struct Logbook {
     output: Output,
     view: Extent,
     started: Instant,
-    timed: (u64, Instant),
+    /// Time spent on writing.
+    write: Duration,
+    /// The last row of wall times: its step, when it was written, and what had been spent until then.
+    timed: (u64, Instant, Spent),
     saved: (u64, Instant),
 }
 
@@ -50,7 +58,15 @@ impl Logbook {
     fn new(recorder: Recorder, scene: &Scene, step: u64) -> Self {
         let now = Instant::now();
         let view = view(scene);
-        Self { recorder, output: scene.output, view, started: now, timed: (step, now), saved: (step, now) }
+        Self {
+            recorder,
+            output: scene.output,
+            view,
+            started: now,
+            write: Duration::ZERO,
+            timed: (step, now, Spent::default()),
+            saved: (step, now),
+        }
     }
 
     /// The folder of the run.
@@ -66,6 +82,11 @@ impl Logbook {
     /// Wall time since this process started or resumed the run.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// What it was spent on.
+    pub fn spent(&self, simulation: &Simulation) -> Spent {
+        Spent { steps: simulation.timings(), write: self.write }
     }
 
     /// The step of the last checkpoint.
@@ -87,8 +108,8 @@ impl Logbook {
         if step.is_multiple_of(self.output.frame_every) {
             self.record_frame(simulation)?;
         }
-        if step.is_multiple_of(TIMING_EVERY) {
-            self.record_timing(step)?;
+        if step.is_multiple_of(self.output.series_every) {
+            self.record_timing(simulation)?;
         }
         if step.is_multiple_of(self.output.checkpoint_every) || self.saved.1.elapsed() > LONGEST_WITHOUT_CHECKPOINT {
             self.checkpoint(simulation, report)?;
@@ -107,39 +128,59 @@ impl Logbook {
         if !step.is_multiple_of(self.output.frame_every) {
             self.record_frame(simulation)?;
         }
-        if step > self.timed.0 {
-            self.record_timing(step)?;
-        }
-        Ok(())
+        self.record_timing(simulation)
     }
 
     /// Writes a checkpoint.
     pub fn checkpoint(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
+        let start = Instant::now();
         self.recorder.checkpoint(&simulation.state, report)?;
         self.saved = (simulation.state.step, Instant::now());
+        self.write += start.elapsed();
         Ok(())
     }
 
     fn record_row(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
+        let start = Instant::now();
         let (time, particles) = (simulation.time(), &simulation.state.particles);
         let potential_energy = simulation.environment.potential_energy(particles, time);
         let step = simulation.state.step;
-        self.recorder.record_step(&Observation { step, time, particles, potential_energy, report })
+        self.recorder.record_step(&Observation { step, time, particles, potential_energy, report })?;
+        self.write += start.elapsed();
+        Ok(())
     }
 
     fn record_frame(&mut self, simulation: &Simulation) -> Result<(), TrajectoryError> {
+        let start = Instant::now();
         let time = simulation.time();
         let obstacles: Vec<_> = simulation.obstacles.iter().map(|obstacle| drawn(obstacle, time, &self.view)).collect();
         let (contacts, particles) = (simulation.contacts(), &simulation.state.particles);
         let step = simulation.state.step;
-        self.recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })
+        self.recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })?;
+        self.write += start.elapsed();
+        Ok(())
     }
 
-    fn record_timing(&mut self, step: u64) -> Result<(), TrajectoryError> {
-        let (last, since) = self.timed;
-        let seconds_per_step = since.elapsed().as_secs_f64() / step.saturating_sub(last).max(1) as f64;
-        self.timed = (step, Instant::now());
-        self.recorder.record_timing(&Timing { step, wall_seconds: self.elapsed().as_secs_f64(), seconds_per_step })
+    /// Adds a row of wall times, unless there is one of this step.
+    fn record_timing(&mut self, simulation: &Simulation) -> Result<(), TrajectoryError> {
+        let (last, when, before) = self.timed;
+        let (step, time) = (simulation.state.step, simulation.time());
+        if step <= last {
+            return Ok(());
+        }
+        let (now, spent) = (Instant::now(), self.spent(simulation));
+        let since = |part: fn(&Timings) -> Duration| part(&spent.steps).saturating_sub(part(&before.steps));
+        let steps = Timings {
+            predict: since(|t| t.predict),
+            search: since(|t| t.search),
+            project: since(|t| t.project),
+            glue: since(|t| t.glue),
+            advance: since(|t| t.advance),
+        };
+        let (write, total) = (spent.write.saturating_sub(before.write), now - when);
+        self.recorder.record_timing(&Timing { step, time, steps, write, total })?;
+        self.timed = (step, now, spent);
+        Ok(())
     }
 }
 

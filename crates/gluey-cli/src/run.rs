@@ -132,7 +132,7 @@ impl Run {
                 self.checkpoint().map_err(|error| keep(error, &self.logbook))?;
                 return Ok(Ending::Stopped(code));
             }
-            self.report = self.step()?;
+            self.step()?;
             self.tally.add(&self.report);
             let simulation = &self.scene.simulation;
             self.logbook.record(simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
@@ -143,16 +143,16 @@ impl Run {
     }
 
     /// One step, and its projection problem where that is asked for.
-    fn step(&mut self) -> Result<StepReport> {
+    fn step(&mut self) -> Result<()> {
         let simulation = &mut self.scene.simulation;
         let next = simulation.state.step + 1;
         if self.dump != Some(next) {
-            return simulation.step().map_err(|error| self.give_up(&error));
+            return simulation.step_into(&mut self.report).map_err(|error| self.give_up(&error));
         }
         let (report, file) =
             simulation.step_with_problem(self.scene.dimension).map_err(|error| self.give_up(&error))?;
-        write_problem(&file, &self.logbook.folder().join(format!("projection-{next}.qpb")))?;
-        Ok(report)
+        self.report = report;
+        write_problem(&file, &self.logbook.folder().join(format!("projection-{next}.qpb")))
     }
 
     fn checkpoint(&mut self) -> Result<(), TrajectoryError> {

@@ -3,9 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gluey::simulation::Timings;
+
+use crate::logbook::Spent;
 use crate::progress::Way;
 use crate::run::{Ending, Run};
-use crate::words::{duration, number, size};
+use crate::words::{duration, number, shares, size};
 
 /// The text that sums a run up.
 pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
@@ -22,6 +25,7 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         ("steps", format!("{} of {}{resumed}", state.step, way.last.max(state.step))),
         ("simulated time", number(simulation.time())),
         ("wall time", format!("{}, {pace:.0} steps a second", duration(run.logbook.elapsed()))),
+        ("spent on", spent(run)),
         ("particles", state.particles.len().to_string()),
         ("contacts", format!("{}, {} glued", tally.contacts, tally.glued)),
         ("sweeps", format!("{:.1} a step", tally.sweeps_per_step())),
@@ -40,6 +44,15 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         let _ = writeln!(text, "\nGo on with\n  {}", resume_command(folder, until));
     }
     text
+}
+
+fn spent(run: &Run) -> String {
+    let Spent { steps, write } = run.logbook.spent(&run.scene.simulation);
+    let Timings { predict, search, project, glue, advance } = steps;
+    let parts = [predict, search, project, glue, advance, write].map(|time| time.as_secs_f64());
+    let names = ["prediction", "search", "projection", "glue", "moves", "writing"];
+    let parts: Vec<(&str, f64)> = names.into_iter().zip(parts).collect();
+    shares(&parts, run.logbook.elapsed().as_secs_f64())
 }
 
 fn how_to_look(run: &Run, folder: &Path) -> String {

@@ -29,6 +29,16 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
+/// What a time was spent on, the most first; what took less than a hundredth of it goes without saying.
+pub fn shares(parts: &[(&str, f64)], total: f64) -> String {
+    let mut shares: Vec<(&str, f64)> =
+        parts.iter().map(|(name, part)| (*name, (100.0 * part / total).round())).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shares: Vec<String> =
+        shares.iter().filter(|(_, share)| *share >= 1.0).map(|(name, share)| format!("{name} {share} %")).collect();
+    if shares.is_empty() { "nothing yet".to_owned() } else { shares.join(", ") }
+}
+
 /// Several names in a row.
 pub fn listed(names: &[String]) -> String {
     match names {
@@ -50,5 +60,10 @@ mod tests {
         assert_eq!(number(f64::INFINITY), "inf");
         assert_eq!(size(0.000_123), "1.2e-4");
         assert_eq!(duration(Duration::from_secs(3725)), "1 h 2 min");
+        assert_eq!(
+            shares(&[("search", 1.0), ("move", 0.01), ("projection", 3.0)], 4.0),
+            "projection 75 %, search 25 %"
+        );
+        assert_eq!(shares(&[("search", 0.0)], 0.0), "nothing yet");
     }
 }

@@ -18,7 +18,7 @@
 //! - a checkpoint records the length of the files that grow, after these have reached the disk; resuming cuts them
 //!   back to that length and removes frames of later steps.
 //!
-//! The library reads no clock: wall times are handed in. The caller owns the loop:
+//! Nothing here reads a clock: wall times are handed in. The caller owns the loop:
 //!
 //! ```
 //! use gluey::simulation::{State, StepReport};

@@ -9,7 +9,7 @@ use super::checkpoint::View;
 use super::files::{self, Appended, Durable, check_length, write_whole};
 use super::{Checkpoint, Formats, Frame, FrameStamp, Manifest, Observation, Progress, RunInfo, TrajectoryError};
 use super::{series, vtk, xyz};
-use crate::simulation::{State, StepReport};
+use crate::simulation::{State, StepReport, Timings};
 
 pub(super) const MANIFEST: &str = "manifest.toml";
 pub(super) const SERIES: &str = "series.csv";
@@ -36,16 +36,23 @@ pub enum IfPresent {
     Replace,
 }
 
-/// Wall times, measured by the caller.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Wall time spent since the row before, in seconds; since the process started or resumed the run in its first row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timing {
     /// Steps taken.
     pub step: u64,
-    /// Since this process started or resumed the run (seconds).
-    pub wall_seconds: f64,
-    /// Mean over the steps since the last row (seconds).
-    pub seconds_per_step: f64,
+    /// Time tⁿ (time).
+    pub time: f64,
+    /// In each part of the steps.
+    pub steps: Timings,
+    /// Writing results and checkpoints.
+    pub write: Duration,
+    /// All in all, with what belongs to none of these.
+    pub total: Duration,
 }
+
+/// The columns of the wall times.
+const TIMING_COLUMNS: &str = "step,time,predict,search,project,glue,move,write,total";
 
 /// Where a run folder keeps its checkpoint.
 #[must_use]
@@ -135,7 +142,7 @@ impl Recorder {
             manifest,
             series,
             xyz,
-            timings: resume_timings(&folder.join(TIMINGS))?,
+            timings: resume_timings(&folder.join(TIMINGS), checkpoint.state.step)?,
             frames: frames.clone(),
             unsynced: Vec::new(),
             _lock: lock,
@@ -254,10 +261,16 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds a row of wall times. Where the run was resumed, steps may repeat and wall times start again.
+    /// Adds a row of wall times.
     pub fn record_timing(&mut self, timing: &Timing) -> Result<(), TrajectoryError> {
-        let Timing { step, wall_seconds, seconds_per_step } = timing;
-        self.timings.append(|out| writeln!(out, "{step},{wall_seconds:.6},{seconds_per_step:.6e}"))
+        let Timing { step, time, steps, write, total } = timing;
+        let Timings { predict, search, project, glue, advance } = steps;
+        let seconds = [predict, search, project, glue, advance, write, total].map(Duration::as_secs_f64);
+        self.timings.append(|out| {
+            write!(out, "{step},{time}")?;
+            seconds.iter().try_for_each(|seconds| write!(out, ",{seconds:.6}"))?;
+            writeln!(out)
+        })
     }
 
     /// Notes facts about the machine (name, processor, threads…); each start or resumption adds a table.
@@ -365,18 +378,51 @@ fn write_frame_lists(folder: &Path, frames: &[FrameStamp]) -> Result<(), Traject
 
 fn start_timings(path: &Path) -> Result<Appended, TrajectoryError> {
     let mut timings = Appended::create(path)?;
-    timings.append(|out| writeln!(out, "step,wall_seconds,seconds_per_step"))?;
+    timings.append(|out| writeln!(out, "{TIMING_COLUMNS}"))?;
     Ok(timings)
 }
 
-/// Wall times are facts about the past: they stay, but for a line that a killed run left unfinished.
-fn resume_timings(path: &Path) -> Result<Appended, TrajectoryError> {
-    match fs::read(path) {
-        Ok(text) => {
-            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-            Appended::resume(path, whole as u64)
+/// Wall times of the steps until the checkpoint stay; later steps will be taken again. Where it is not the table that this
+/// version writes, it is started anew.
+fn resume_timings(path: &Path, step: u64) -> Result<Appended, TrajectoryError> {
+    let text = match fs::read_to_string(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::InvalidData && cause.kind() != io::ErrorKind::NotFound => {
+            return Err(TrajectoryError::io("read", path)(cause));
         }
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => start_timings(path),
-        Err(cause) => Err(TrajectoryError::io("read", path)(cause)),
+        text => text.unwrap_or_default(),
+    };
+    let mut lines = text.split_inclusive('\n');
+    let Some(header) = lines.next().filter(|header| header.trim_end() == TIMING_COLUMNS) else {
+        return start_timings(path);
+    };
+    let taken = |line: &&str| {
+        let first = line.split(',').next().and_then(|first| first.parse::<u64>().ok());
+        line.ends_with('\n') && first.is_some_and(|first| first <= step)
+    };
+    let kept = header.len() + lines.take_while(taken).map(str::len).sum::<usize>();
+    Appended::resume(path, kept as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wall_times_go_on_after_the_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(TIMINGS);
+        let resumed = |text: &str| {
+            fs::write(&path, text).unwrap();
+            drop(resume_timings(&path, 20).unwrap());
+            fs::read_to_string(&path).unwrap()
+        };
+        let header = format!("{TIMING_COLUMNS}\n");
+        let kept = format!("{header}10,0.1,0\n20,0.2,0\n");
+        assert_eq!(resumed(&format!("{kept}30,0.3,0\n40,0.4")), kept);
+        assert_eq!(resumed(&format!("{kept}1")), kept, "an unfinished line");
+        assert_eq!(resumed("step,seconds\n10,1\n"), header, "the table of another version");
+        fs::remove_file(&path).unwrap();
+        drop(resume_timings(&path, 20).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), header);
     }
 }

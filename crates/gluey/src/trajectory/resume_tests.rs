@@ -77,7 +77,7 @@ fn record(recorder: &mut Recorder, plan: Plan, step: u64) -> Result<(), Trajecto
         let contacts: Vec<_> = state.contacts.iter().map(geometry).collect();
         recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &[floor] })?;
     }
-    recorder.record_timing(&Timing { step, wall_seconds: 0.5, seconds_per_step: 0.1 })?;
+    recorder.record_timing(&Timing { step, time, ..Timing::default() })?;
     if step.is_multiple_of(plan.checkpoint_every) || step == LAST {
         recorder.checkpoint(&state, &report)?;
     }
