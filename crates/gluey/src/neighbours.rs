@@ -15,8 +15,10 @@ const CHUNK: usize = 512;
 const BATCH: usize = 8;
 /// Particles whose mean displacement is taken for the drift of the crowd.
 const SAMPLES: usize = 64;
-/// A list whose balls exceed the present ones by so many times what those of a new list would is longer than it need be.
+/// A list whose balls exceed the present ones by so many times what those of a new list would,
 const TOO_WIDE: f64 = 2.0;
+/// and by this share of the present ones, is longer than it need be.
+const SPARE: f64 = 0.15;
 /// Rounding of distances, relative to the balls: far above that of f64, far below any skin.
 const ROUNDING: f64 = 1e-12;
 
@@ -100,7 +102,7 @@ impl Neighbours {
         let drift = self.drift(position);
         let rounding = drift.abs().element_sum() * ROUNDING;
         let from = self.origin + drift;
-        let (mut unused, mut skins) = (0.0, 0.0);
+        let (mut unused, mut allowed) = (0.0, 0.0);
         for (i, ((x, extent), reference)) in position.iter().zip(extent).zip(&self.reference).enumerate() {
             let room = reference.room(*extent) - rounding;
             let moved = (*x - from - reference.centre.as_dvec3()).length_squared();
@@ -109,9 +111,9 @@ impl Neighbours {
                 return false;
             }
             unused += room;
-            skins += skin(i);
+            allowed += TOO_WIDE * skin(i) + SPARE * extent;
         }
-        unused <= TOO_WIDE * skins
+        unused <= allowed
     }
 
     /// The mean displacement of a few particles since the list was made.

@@ -343,6 +343,10 @@ impl Shape {
             let size = (wheel.outer_radius + 0.5 * wheel.thickness, wheel.width + wheel.thickness);
             return solid::cylinder_outside(wheel.axis, size, point - wheel.centre).distance <= distance;
         }
+        if let Self::Box { centre, half, orientation, side: Side::Inside, .. } = self {
+            let local = orientation.conjugate() * (point - *centre);
+            return (*half - local.abs()).min_element() <= distance; // open sides too
+        }
         let container = match self {
             Self::Box { side, .. } | Self::Sphere { side, .. } => *side == Side::Inside,
             Self::Cylinder { side, .. } => *side == Side::Inside && self.open_shell().is_none(),

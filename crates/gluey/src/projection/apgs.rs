@@ -21,7 +21,7 @@ use super::{Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BE
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.4;
 /// The residual is looked at where the sweeps suggest that it is within this factor of the tolerance,
-const NEAR: f64 = 8.0;
+const NEAR: f64 = 3.0;
 /// and in any case after so many sweeps; velocities are then gathered afresh and the objective is compared.
 const SWEEPS_BETWEEN_REFRESHES: u64 = 4 * SWEEPS_BETWEEN_TESTS;
 

@@ -62,8 +62,17 @@ pub(super) struct Search<'a> {
     pub length: f64,
     /// Length of this (sub-)step relative to the one that the contacts' impulses are given for.
     pub warm_scale: f64,
-    /// Pairs that are listed already, sorted.
-    pub known: &'a [Pair],
+}
+
+/// A solution in which some were diverted further than expected.
+#[derive(Clone, Copy)]
+pub(super) struct Excursion<'a> {
+    /// Vⁿ⁺¹.
+    pub velocity: &'a [DVec3],
+    /// Who was.
+    pub outran: &'a [bool],
+    /// The pairs it took into account, sorted.
+    pub listed: &'a [Pair],
 }
 
 /// A pair near enough to be looked at.
@@ -76,7 +85,7 @@ struct Near {
 impl Search<'_> {
     /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
-    /// where the last is positive, nothing can happen. Only pairs that are not known yet are added.
+    /// where the last is positive, nothing can happen.
     pub(super) fn run(&self, vicinity: &mut Vicinity, slots: &mut Vec<Candidates>, candidates: &mut Candidates) {
         vicinity.update(self);
         let (vicinity, count) = (&*vicinity, self.particles.len());
@@ -98,6 +107,34 @@ impl Search<'_> {
                 candidates.append(slot);
             }
         }
+    }
+
+    /// Rows of pairs that are not listed and overlap at the end of the step with these velocities, because one of them
+    /// outran what it was expected to be diverted by at most; `diversion` is now what it was diverted by.
+    pub(super) fn missed(&self, vicinity: &mut Vicinity, outcome: &Excursion) -> Vec<(Pair, Row)> {
+        let Excursion { velocity, outran, listed } = *outcome;
+        vicinity.update(self);
+        let mut missed = Vec::new();
+        let mut look = |pair: Pair, gap: f64, normal: DVec3, relative: DVec3| {
+            if gap + self.dt * normal.dot(relative) < 0.0 && listed.binary_search(&pair).is_err() {
+                missed.push((pair, self.row(pair, (gap, normal), None)));
+            }
+        };
+        for i in 0..self.particles.len() {
+            for &j in vicinity.after(i).iter().filter(|j| outran[i] || outran[**j as usize]) {
+                let (gap, normal) = self.particles.gap(i, j as usize);
+                look(Pair::particles(i as u32, j), gap, normal, velocity[j as usize] - velocity[i]);
+            }
+            for k in 0..if outran[i] { self.placed.len() } else { 0 } {
+                let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
+                let reach = velocity[i].length() * self.dt;
+                self.placed.get(k).touches(centre, radius, reach, &mut |touch| {
+                    let pair = Pair::obstacle(i as u32, k as u32, touch.feature);
+                    look(pair, touch.gap, touch.normal, -velocity[i]);
+                });
+            }
+        }
+        missed
     }
 
     fn chunk(&self, from: usize, to: usize, vicinity: &Vicinity, candidates: &mut Candidates) {
@@ -150,12 +187,11 @@ impl Search<'_> {
 
     fn near_obstacle(&self, i: usize, k: u32, (step, reach): (DVec3, f64), found: &mut Joined) {
         let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
-        let (obstacle, shape) = (self.placed.get(k as usize), &self.obstacles[k as usize].shape);
-        // Half-spaces are as quick to ask where they are as whether they are near.
-        let (convex, flat) = (shape.is_convex(), shape.is_flat());
-        if !flat && !obstacle.may_reach(centre, radius + reach) {
+        let obstacle = self.placed.get(k as usize);
+        if !obstacle.may_reach(centre, radius + reach) {
             return;
         }
+        let convex = obstacle.is_convex();
         obstacle.touches(centre, radius, reach, &mut |touch| {
             if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
                 let pair = Pair::obstacle(i as u32, k, touch.feature);
@@ -221,9 +257,6 @@ impl Joined<'_> {
 
     fn push(&mut self, near: &Near, contact: Option<&Contact>) {
         let Self { search, candidates, .. } = self;
-        if !search.known.is_empty() && search.known.binary_search(&near.pair).is_ok() {
-            return;
-        }
         candidates.fastest = candidates.fastest.max(search.slip(near));
         candidates.make_room(1);
         candidates.pairs.push(near.pair);

@@ -1,12 +1,12 @@
 //! Steps 2 and 3: the velocity is projected on what the pairs that could meet admit, and the impulses become glue.
 //!
 //! The list of pairs is built for a guess of how far contacts divert each particle and *checked* on the result: where one
-//! is diverted further, the guess is widened and the projection repeated. So no pair outside the list could have met,
-//! and there is no cut-off to tune.
+//! is diverted further, the pairs it overlaps with are added and the projection repeated, if there are any. So no pair
+//! outside the list could have met, and there is no cut-off to tune.
 
 use glam::DVec3;
 
-use super::candidates::{Candidates, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
+use super::candidates::{Candidates, Excursion, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
 use super::places::Places;
 use super::timings::{Stopwatch, Timings};
 use super::vicinity::Vicinity;
@@ -23,10 +23,6 @@ use crate::projection::{Outcome, Problem, Projection, Status, WALL};
 const DIVERTED: f64 = 0.25;
 /// and this much of the smallest radius.
 const MARGIN: f64 = 0.02;
-/// Widened guesses are this much larger than the displacement found.
-const WIDENING: f64 = 1.25;
-/// Rounds of widening before the growth is doubled each time; a solution always bounds it.
-const CALM_ROUNDS: u32 = 8;
 /// Most repetitions because of curved obstacles: the deficit falls by an order of magnitude in each.
 const CURVED_ROUNDS: u32 = 8;
 /// Cosine of the angle below which two normals are taken for the same tangent plane, which is then shifted.
@@ -85,6 +81,8 @@ pub(super) struct Workspace {
     impulses: Vec<f64>,
     /// How far contacts may divert each particle from where V^{n+1/2} takes it.
     diversion: Vec<f64>,
+    /// Who was diverted further.
+    outran: Vec<bool>,
     /// Vⁿ⁺¹.
     pub velocity: Vec<DVec3>,
     /// What is around each particle.
@@ -106,7 +104,7 @@ impl Workspace {
         self.refuse_fast_obstacles(now)?;
         let fastest = self.list(now);
         Self::refuse_slip(now, fastest)?;
-        let (mut widened, mut curved) = (0, 0);
+        let mut curved = 0;
         loop {
             let mut watch = Stopwatch::start();
             let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
@@ -116,9 +114,7 @@ impl Workspace {
                 continue;
             }
             self.problem.velocity_into(&self.impulses, &mut self.velocity);
-            if self.outran_the_list(widened)? {
-                widened += 1;
-                self.extend_list(now);
+            if self.outran_the_list()? && self.extend_list(now) {
                 continue;
             }
             let overlaps = self.unseen_overlaps(now);
@@ -187,25 +183,26 @@ impl Workspace {
     fn list(&mut self, now: &Setting) -> f64 {
         let mut candidates = self.take_candidates();
         candidates.clear();
-        self.find(now, &[], &mut candidates);
+        let (mut vicinity, mut slots) = (std::mem::take(&mut self.vicinity), std::mem::take(&mut self.slots));
+        self.search(now).run(&mut vicinity, &mut slots, &mut candidates);
+        (self.vicinity, self.slots) = (vicinity, slots);
         let fastest = candidates.fastest;
         self.put_candidates(candidates);
         fastest
     }
 
-    /// Adds those that the widened diversions let meet.
-    fn extend_list(&mut self, now: &Setting) {
-        let (mut candidates, mut more) = (self.take_candidates(), Candidates::default());
-        self.find(now, &candidates.pairs, &mut more);
-        candidates.merge(&more);
+    /// Adds the pairs that were missed; tells whether there are any. Where there are none, their rows would change nothing:
+    /// the velocity found is admissible for them, and it is the projection.
+    fn extend_list(&mut self, now: &Setting) -> bool {
+        let mut vicinity = std::mem::take(&mut self.vicinity);
+        let outcome = Excursion { velocity: &self.velocity, outran: &self.outran, listed: &self.pairs };
+        let missed = self.search(now).missed(&mut vicinity, &outcome);
+        self.vicinity = vicinity;
+        let found = !missed.is_empty();
+        let mut candidates = self.take_candidates();
+        candidates.merge(&Candidates::sorted(missed));
         self.put_candidates(candidates);
-    }
-
-    /// Finds pairs that could meet and are not known yet.
-    fn find(&mut self, now: &Setting, known: &[Pair], found: &mut Candidates) {
-        let (mut vicinity, mut slots) = (std::mem::take(&mut self.vicinity), std::mem::take(&mut self.slots));
-        self.search(now, known).run(&mut vicinity, &mut slots, found);
-        (self.vicinity, self.slots) = (vicinity, slots);
+        found
     }
 
     fn take_candidates(&mut self) -> Candidates {
@@ -217,7 +214,7 @@ impl Workspace {
         (self.pairs, self.problem.rows, self.impulses) = (candidates.pairs, candidates.rows, candidates.warm);
     }
 
-    fn search<'a>(&'a self, now: &'a Setting, known: &'a [Pair]) -> Search<'a> {
+    fn search<'a>(&'a self, now: &'a Setting) -> Search<'a> {
         Search {
             particles: &now.state.particles,
             contacts: &now.state.contacts,
@@ -229,13 +226,11 @@ impl Workspace {
             dt: now.span.dt,
             length: now.length(),
             warm_scale: now.span.dt / now.settings.dt,
-            known,
         }
     }
 
-    /// Proof that the list was long enough: no particle was diverted further than allowed for. Widens it otherwise.
-    fn outran_the_list(&mut self, rounds: u32) -> Result<bool, StepError> {
-        let growth = WIDENING * 2_f64.powi(rounds.saturating_sub(CALM_ROUNDS).cast_signed());
+    /// Whether someone was diverted further than the list allows for; what they were diverted by is then noted.
+    fn outran_the_list(&mut self) -> Result<bool, StepError> {
         let mut outran = false;
         for (i, (v, apriori)) in self.velocity.iter().zip(&self.problem.apriori).enumerate() {
             let diverted = v.distance(*apriori) * self.problem.dt;
@@ -245,7 +240,12 @@ impl Workspace {
             if !v.is_finite() {
                 return Err(StepError::NotFinite { particle: i });
             }
-            self.diversion[i] = growth * diverted;
+            if !outran {
+                self.outran.clear();
+                self.outran.resize(self.velocity.len(), false);
+            }
+            self.diversion[i] = diverted;
+            self.outran[i] = true;
             outran = true;
         }
         Ok(outran)
@@ -296,7 +296,7 @@ impl Workspace {
                 self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
             } else {
                 let gap = touch.gap + touch.normal.dot(*step);
-                extra.push((name(count), self.search(now, &[]).row(name(count), (gap, touch.normal), None)));
+                extra.push((name(count), self.search(now).row(name(count), (gap, touch.normal), None)));
             }
         }
         let mut candidates = self.take_candidates();
