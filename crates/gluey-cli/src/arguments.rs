@@ -111,6 +111,9 @@ pub struct ProjectArguments {
     /// The method
     #[arg(long, short, value_enum, default_value_t = Solver::Apgs)]
     pub solver: Solver,
+    /// Which impulses, where several give the same velocity
+    #[arg(long, value_enum, default_value_t = Impulses::AsFound)]
+    pub impulses: Impulses,
     /// Residual to reach, relative to the file's length scale
     #[arg(long, short, value_name = "T", default_value_t = 1e-6, value_parser = positive_number)]
     pub tolerance: f64,
@@ -151,6 +154,15 @@ impl Solver {
             Self::Uzawa => "uzawa",
         }
     }
+}
+
+/// Which impulses of those that give the same velocity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Impulses {
+    /// As the solver leaves them
+    AsFound,
+    /// The smallest, by the sum of squares
+    LeastNorm,
 }
 
 fn positive_number(text: &str) -> Result<f64, String> {

@@ -8,12 +8,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Outcome, ProblemFile, Projection, Status, Uzawa,
+    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Distribution, LeastNorm, Outcome, ProblemFile,
+    Projection, Status, Uzawa,
 };
 use serde_json::json;
 
 use crate::Answer;
-use crate::arguments::{ProjectArguments, Solver};
+use crate::arguments::{Impulses, ProjectArguments, Solver};
 use crate::words::size;
 
 /// One solver's result on one problem.
@@ -25,6 +26,8 @@ struct Race {
     /// CPU times, the best of the repetitions.
     setup: Duration,
     solve: Duration,
+    /// What the rule for the impulses did, and its CPU time.
+    rule: Option<(Distribution, Duration)>,
 }
 
 /// Solves the problem and tells how it went.
@@ -43,6 +46,8 @@ pub fn project(wishes: &ProjectArguments) -> Result<Answer> {
 fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
     let criteria = Criteria { tolerance: wishes.tolerance, max_sweeps: wishes.max_sweeps };
     let start = if wishes.cold { vec![0.0; file.warm.len()] } else { file.warm.clone() };
+    let rule = wishes.impulses == Impulses::LeastNorm;
+    let solved = if rule { LeastNorm::criteria_of_solver(&criteria) } else { criteria };
     let mut best: Option<Race> = None;
     for _ in 0..wishes.repeat {
         let mut solver = solver(wishes.solver);
@@ -51,12 +56,13 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
         let unswept = Criteria { max_sweeps: 0, ..criteria };
         timed(&mut *solver, file, (&unswept, &start));
         let (_, _, setup) = timed(&mut *solver, file, (&unswept, &start));
-        let (outcome, multipliers, whole) = timed(&mut *solver, file, (&criteria, &start));
+        let (outcome, mut multipliers, whole) = timed(&mut *solver, file, (&solved, &start));
         let solve = whole.saturating_sub(setup);
+        let rule = rule.then(|| distributed(file, &criteria, &mut multipliers));
         let accuracy = file.problem.accuracy(&multipliers);
         if best.as_ref().is_none_or(|best| solve < best.solve) {
             let setup = best.as_ref().map_or(setup, |best| best.setup.min(setup));
-            best = Some(Race { outcome, accuracy, multipliers, setup, solve });
+            best = Some(Race { outcome, accuracy, multipliers, setup, solve, rule });
         }
     }
     best.unwrap_or_else(|| unreachable!("the number of repetitions is at least 1"))
@@ -73,6 +79,15 @@ fn timed(
     (outcome, multipliers, before.elapsed())
 }
 
+/// The impulses of the rule instead of those found, from no guess.
+fn distributed(file: &ProblemFile, criteria: &Criteria, multipliers: &mut [f64]) -> (Distribution, Duration) {
+    let mut springs = Vec::new();
+    let before = ProcessTime::now();
+    let mut velocity = file.problem.velocity(multipliers);
+    let done = LeastNorm::default().distribute(&file.problem, criteria, &mut velocity, &mut springs, multipliers);
+    (done, before.elapsed())
+}
+
 fn solver(choice: Solver) -> Box<dyn Projection> {
     match choice {
         Solver::Apgs => Box::new(AcceleratedGaussSeidel::default()),
@@ -87,7 +102,7 @@ fn write_multipliers(path: &Path, multipliers: &[f64]) -> Result<()> {
 }
 
 fn json_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> String {
-    let value = json!({
+    let mut value = json!({
         "solver": wishes.solver.name(),
         "bodies": file.problem.apriori.len(),
         "contacts": file.problem.rows.len(),
@@ -100,6 +115,14 @@ fn json_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Stri
         "converged": race.outcome.status == Status::Converged,
         "status": ending(&race.outcome.status),
     });
+    if let Some((done, time)) = &race.rule {
+        value["least_norm"] = json!({
+            "closed": done.closed,
+            "products": done.products,
+            "share": done.share,
+            "seconds": time.as_secs_f64(),
+        });
+    }
     format!("{value:#}\n")
 }
 
@@ -107,6 +130,11 @@ fn plain_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Str
     let milliseconds = |time: Duration| format!("{:.2} ms", 1e3 * time.as_secs_f64());
     let start = if wishes.cold { "from zero" } else { "from the file's start" };
     let Outcome { status, sweeps, products, .. } = &race.outcome;
+    let rule = race.rule.as_ref().map_or_else(String::new, |(done, time)| {
+        let Distribution { closed, products, share, .. } = done;
+        let all = if *share < 1.0 { format!(", {share:.3} of the way") } else { String::new() };
+        format!("  least norm  {closed} closed contacts, {products} products, {}{all}\n", milliseconds(*time))
+    });
     format!(
         "{}: {} bodies, {} contacts\n  \
          solver      {}, {start}\n  \
@@ -114,7 +142,7 @@ fn plain_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Str
          sweeps      {sweeps}, of {products} products in all\n  \
          residual    {} (tolerance {}), recomputed from the multipliers\n  \
          violation   {} of the length scale\n  \
-         CPU time    setup {}, solve {}, the best of {}\n",
+         CPU time    setup {}, solve {}, the best of {}\n{rule}",
         wishes.file.display(),
         file.problem.apriori.len(),
         file.problem.rows.len(),

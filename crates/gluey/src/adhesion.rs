@@ -94,6 +94,16 @@ impl Adhesion {
         }
     }
 
+    /// Whether impulses become glue, so that the future depends on how a packing distributes them.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        let remembers = |law: &Law| match law {
+            Law::Gluey { threshold, .. } => *threshold != Threshold::Value(0.0),
+            Law::Inelastic | Law::Aggregating { .. } => false,
+        };
+        remembers(&self.between_particles) || self.with_obstacle.iter().any(remembers)
+    }
+
     /// The least impulse Λ of a contact that carries γ into a step of length dt.
     #[must_use]
     pub fn lower(&self, pair: Pair, gamma: f64, step: &Step) -> f64 {

@@ -15,6 +15,8 @@ mod apgs;
 mod blocks;
 mod feasibility;
 mod file;
+mod least_norm;
+mod stiffness;
 mod sweep;
 mod uzawa;
 
@@ -24,6 +26,7 @@ use glam::DVec3;
 pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
+pub use least_norm::{Distribution, LeastNorm};
 pub use uzawa::Uzawa;
 
 /// Stands for the immovable side of a row: an obstacle.

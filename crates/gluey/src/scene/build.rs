@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::diagnostics::{Problem, suggestion};
 use super::file::{
-    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, GlueyFile, LawFile, MethodFile, RecourseFile,
-    ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
+    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, GlueyFile, ImpulsesFile, LawFile, MethodFile,
+    RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
 use super::shapes::Workshop;
 use super::sources::Nursery;
@@ -22,7 +22,7 @@ use crate::expression::{Expression, ExpressionError};
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
 use crate::neighbours;
 use crate::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
-use crate::simulation::{Recourse, Settings, Simulation, State};
+use crate::simulation::{ImpulseRule, Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
 const FRAMES: u64 = 100;
@@ -77,7 +77,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let environment = environment(file, &reader, &mut problems);
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
 
-    let state = State { step: 0, particles, contacts: Vec::new() };
+    let state = State { particles, ..State::default() };
     let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
     simulation.solver = match file.solver.method {
         MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::default()) as Box<dyn Projection>,
@@ -195,6 +195,11 @@ fn settings(file: &SceneFile) -> Settings {
     let criteria = &mut settings.criteria;
     criteria.tolerance = file.solver.tolerance.map_or(criteria.tolerance, |tolerance| tolerance.0);
     criteria.max_sweeps = file.solver.max_sweeps.map_or(criteria.max_sweeps, std::num::NonZeroU64::get);
+    settings.impulses = match file.solver.impulses {
+        None => ImpulseRule::WhereRemembered,
+        Some(ImpulsesFile::LeastNorm) => ImpulseRule::LeastNorm,
+        Some(ImpulsesFile::AsFound) => ImpulseRule::AsFound,
+    };
     settings.at_limit = recourse(file.solver.at_limit);
     settings.when_pinched = recourse(file.solver.when_pinched);
     settings

@@ -513,6 +513,8 @@ pub struct SolverFile {
     pub tolerance: Option<Positive>,
     /// Limit on sweeps (default 200000).
     pub max_sweeps: Option<std::num::NonZeroU64>,
+    /// Which impulses, where several give the same velocity (default: the least where a law of the scene remembers them).
+    pub impulses: Option<ImpulsesFile>,
     /// What to do when the tolerance is not reached.
     pub at_limit: RecourseFile,
     /// What to do when closing obstacles leave no admissible velocity.
@@ -530,6 +532,16 @@ pub enum MethodFile {
     Apgd,
     /// The paper's Uzawa algorithm.
     Uzawa,
+}
+
+/// Which impulses, where several give the same velocity.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImpulsesFile {
+    /// Those with the least sum of squares.
+    LeastNorm,
+    /// Those that the method comes to from the last step's.
+    AsFound,
 }
 
 /// What to do when a projection does not end as it should.

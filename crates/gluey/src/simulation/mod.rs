@@ -38,6 +38,30 @@ pub enum Recourse {
     Continue,
 }
 
+/// Which impulses a step takes where several give the same velocity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImpulseRule {
+    /// The least where impulses become glue, as found where nothing depends on them.
+    #[default]
+    WhereRemembered,
+    /// The least: Σ Λ² is as small as the velocity allows ([`LeastNorm`](crate::projection::LeastNorm)).
+    LeastNorm,
+    /// As the solver leaves them.
+    AsFound,
+}
+
+impl ImpulseRule {
+    /// Whether impulses under these laws are to be the least.
+    #[must_use]
+    pub fn is_least_norm(self, adhesion: &Adhesion) -> bool {
+        match self {
+            Self::WhereRemembered => adhesion.remembers(),
+            Self::LeastNorm => true,
+            Self::AsFound => false,
+        }
+    }
+}
+
 /// How steps are taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -45,6 +69,8 @@ pub struct Settings {
     pub dt: f64,
     /// When a projection is solved.
     pub criteria: Criteria,
+    /// Which impulses, where several give the same velocity.
+    pub impulses: ImpulseRule,
     /// Largest tangential displacement of a contact in a sub-step, relative to the smallest radius; steps that would
     /// exceed it are split. Infinite: never split.
     pub max_slip: f64,
@@ -63,6 +89,7 @@ impl Settings {
         Self {
             dt,
             criteria: Criteria::default(),
+            impulses: ImpulseRule::default(),
             max_slip: 0.2,
             max_substeps: 10_000,
             at_limit: Recourse::Stop,
@@ -96,13 +123,14 @@ struct Moving {
     position: Vec<DVec3>,
     velocity: Vec<DVec3>,
     contacts: Vec<Contact>,
+    springs: Vec<DVec3>,
 }
 
 impl Moving {
     fn of(state: &State) -> Self {
-        let State { particles, contacts, .. } = state;
+        let State { particles, contacts, springs, .. } = state;
         let (position, velocity) = (particles.position.clone(), particles.velocity.clone());
-        Self { position, velocity, contacts: contacts.clone() }
+        Self { position, velocity, contacts: contacts.clone(), springs: springs.clone() }
     }
 }
 
@@ -202,6 +230,7 @@ impl Simulation {
         workspace.record_loads(&now);
         let (step, whole) = (Step { particles: &state.particles, dt: span.dt }, settings.dt / span.dt);
         workspace.glue(adhesion, &step, whole, &mut state.contacts); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        std::mem::swap(&mut state.springs, &mut workspace.springs);
         workspace.timings.glue += watch.lap();
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.record_gaps(&state.particles, placed);
@@ -215,6 +244,7 @@ impl Simulation {
             self.state.particles.position = moving.position;
             self.state.particles.velocity = moving.velocity;
             self.state.contacts = moving.contacts;
+            self.state.springs = moving.springs;
         }
     }
 

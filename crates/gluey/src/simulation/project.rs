@@ -17,7 +17,7 @@ use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Pose, Touch};
 use crate::morton::Curve;
 use crate::neighbours::make_room;
-use crate::projection::{Outcome, Problem, Projection, Status, WALL};
+use crate::projection::{Criteria, LeastNorm, Outcome, Problem, Projection, Status, WALL};
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
 const DIVERTED: f64 = 0.25;
@@ -95,6 +95,9 @@ pub(super) struct Workspace {
     /// The points that torques on them refer to.
     pivots: Vec<DVec3>,
     pub timings: Timings,
+    rule: LeastNorm,
+    /// The vectors u of the impulses.
+    pub springs: Vec<DVec3>,
 }
 
 impl Workspace {
@@ -105,9 +108,10 @@ impl Workspace {
         let fastest = self.list(now);
         Self::refuse_slip(now, fastest)?;
         let mut curved = 0;
+        let criteria = now.criteria_of_solver();
         loop {
             let mut watch = Stopwatch::start();
-            let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
+            let outcome = solver.solve(&self.problem, &criteria, &mut self.impulses);
             self.timings.project += watch.lap();
             if self.judge(&outcome, now)? == Verdict::NeedsRelaxation {
                 self.relax();
@@ -123,6 +127,9 @@ impl Workspace {
                 curved += 1;
             } else {
                 self.report.unconverged += u32::from(!overlaps.is_empty());
+                let mut watch = Stopwatch::start();
+                self.distribute(&outcome, now);
+                self.timings.project += watch.lap();
                 let slip = Self::refuse_slip(now, self.fastest_that_pushes(now))?;
                 self.report.slip = self.report.slip.max(slip);
                 return Ok(());
@@ -338,6 +345,18 @@ impl Workspace {
         }
     }
 
+    /// The impulses of the rule for those found, where it is asked for; a projection that failed has none to choose from.
+    fn distribute(&mut self, outcome: &Outcome, now: &Setting) {
+        self.springs.clear();
+        if now.is_least_norm() && outcome.status == Status::Converged {
+            self.springs.extend_from_slice(&now.state.springs);
+            let Self { rule, problem, velocity, springs, impulses, report, .. } = self;
+            let done = rule.distribute(problem, &now.settings.criteria, velocity, springs, impulses);
+            report.residual = report.residual.max(done.accuracy.residual);
+            report.unconverged += u32::from(done.share < 1.0);
+        }
+    }
+
     /// Gaps lifted to what the velocity found attains, so that it becomes admissible, and impulses forgotten, which have
     /// grown without bound.
     fn relax(&mut self) {
@@ -486,6 +505,15 @@ impl Workspace {
 }
 
 impl Setting<'_> {
+    fn is_least_norm(&self) -> bool {
+        self.settings.impulses.is_least_norm(self.adhesion)
+    }
+
+    fn criteria_of_solver(&self) -> Criteria {
+        let criteria = &self.settings.criteria;
+        if self.is_least_norm() { LeastNorm::criteria_of_solver(criteria) } else { *criteria }
+    }
+
     /// The smallest radius: what tolerances are relative to.
     fn length(&self) -> f64 {
         self.state.particles.smallest_radius()

@@ -32,8 +32,9 @@ pub struct StepReport {
     /// Projections solved, including those repeated because of curved obstacles or a list that had to be widened.
     pub projections: u32,
     /// Times that something was accepted rather than solved: projections that stopped at the limit of iterations; steps
-    /// that went on although a particle was pinched or the equalities of glued pairs contradict each other; and steps that
-    /// left an overlap with a curved obstacle after the last repetition.
+    /// that went on although a particle was pinched or the equalities of glued pairs contradict each other; steps that
+    /// left an overlap with a curved obstacle after the last repetition; and impulses that are not the least although they
+    /// should be.
     pub unconverged: u32,
     /// Largest tangential displacement of a contact in a sub-step, relative to the smallest radius.
     pub slip: f64,

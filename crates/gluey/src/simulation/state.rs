@@ -1,5 +1,6 @@
 //! The state (x, V, γ): all that the next step reads, and all that a checkpoint holds.
 
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use crate::contact::Contact;
@@ -14,4 +15,7 @@ pub struct State {
     pub particles: Particles,
     /// Contacts that are glued (γ < 0) or carried an impulse in the last step, sorted by pair.
     pub contacts: Vec<Contact>,
+    /// The vectors u of the last step's impulses, Λ = max(lower, G u), one a particle: from them the next step looks for
+    /// the least impulses. Empty where none were looked for.
+    pub springs: Vec<DVec3>,
 }

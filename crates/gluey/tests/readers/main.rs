@@ -55,7 +55,7 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
     let mut recorder = Recorder::create(folder, &info, Formats::ALL, IfPresent::Refuse)?;
     for step in 0..=STEPS {
         let time = step as f64 * info.dt;
-        let state = State { step, particles: particles(time, dimension), contacts: contacts(step) };
+        let state = State { step, particles: particles(time, dimension), contacts: contacts(step), ..State::default() };
         let particles = &state.particles;
         let load = Load { force: DVec3::new(time, 1.0 / 3.0, 0.0), torque: DVec3::Z };
         let report = StepReport {
