@@ -27,9 +27,15 @@ use super::{Accuracy, Criteria, Problem};
 /// The part of the tolerance that solvers leave to the rule.
 const RESERVE: f64 = 0.1;
 /// How far the impulses may be from the rule's, relative to their norm.
-const ACCURACY: f64 = 1e-6;
+const ACCURACY: f64 = 2e-7;
 /// How far a Newton step is solved while the rows above their bounds still change, relative to the step.
 const ROUGH: f64 = 0.05;
+/// The stiffness of rows at their bounds: next to none, so that Newton's method is what it is.
+const LEAST_SLACK: f64 = 1e-7;
+/// Where S alone cannot take up g, δ is long and its line search ends after a small part of it; the rows at their bounds
+/// then help the more. With all of them at stiffness 1 the whole step lowers the dual.
+const SHORT: f64 = 0.1;
+const SLACKER: f64 = 100.0;
 /// Limit on products: the impulses are then blended with those found.
 const MOST_PRODUCTS: u64 = 2_000;
 /// Limit on trials of a line search; it ends by itself once the rows above their bounds are right.
@@ -93,8 +99,9 @@ impl LeastNorm {
         let (mut accuracy, mut settled) = (ACCURACY, true);
         // The first step is taken whole: S is that of the impulses found, not that of the guess.
         let mut whole = true;
+        let mut slack = LEAST_SLACK;
         let share = loop {
-            self.stiffness.assemble(problem, &self.closed);
+            self.stiffness.assemble(problem, &self.closed, slack);
             let left = |spring: &Spring, lower: f64| {
                 impulses[spring.row as usize] - if spring.above { spring.stretch } else { lower }
             };
@@ -106,7 +113,9 @@ impl LeastNorm {
             products += solution.products + 2;
             // Rows that still change sides do so at the bound if the step itself is within the error.
             let accurate = settled || (!whole && solution.size <= error);
-            settled = self.advance(problem, impulses, u, whole) || solution.size <= error;
+            let (part, same) = self.advance(problem, impulses, u, whole);
+            settled = same || solution.size <= error;
+            slack = if part < SHORT { (SLACKER * slack).min(1.0) } else { (slack / SLACKER).max(LEAST_SLACK) };
             whole = false;
             let moved = self.moved(problem, impulses);
             if settled && accurate {
@@ -126,8 +135,8 @@ impl LeastNorm {
     }
 
     /// Rows within what the solver may leave open count as closed: else its tolerance would decide which of two contacts
-    /// that are closed alike bears the load.
-    fn find_closed(&mut self, problem: &Problem, criteria: &Criteria, velocity: &[DVec3], found: &[f64]) {
+    /// that are closed alike bears the load. Between immovable sides nothing is to be balanced.
+    fn find_closed(&mut self, problem: &Problem, criteria: &Criteria, velocity: &[DVec3], found: &mut [f64]) {
         let open = Self::criteria_of_solver(criteria).tolerance * problem.length;
         let wall = problem.apriori.len() as u32;
         let moves = |k: u32| problem.inverse_mass.get(k as usize).is_some_and(|inverse_mass| *inverse_mass > 0.0);
@@ -136,7 +145,11 @@ impl LeastNorm {
             if problem.end_gap(row, velocity) <= open {
                 let [i, j] = [row.i, row.j].map(|k| if moves(k) { k } else { wall });
                 let (first, second, above) = (i.min(j), i.max(j), found[c] > row.lower);
-                self.closed.push(Spring { row: c as u32, first, second, above, stretch: 0.0, rate: 0.0 });
+                if first == wall {
+                    found[c] = row.lower.max(0.0);
+                } else {
+                    self.closed.push(Spring { row: c as u32, first, second, above, stretch: 0.0, rate: 0.0 });
+                }
             }
         }
         let bodies = |spring: &Spring| (spring.first, spring.second);
@@ -174,9 +187,9 @@ impl LeastNorm {
         }
     }
 
-    /// Goes along δ to where the dual is least, or all the way; whether the rows above their bounds are those that δ was
-    /// found with.
-    fn advance(&mut self, problem: &Problem, found: &[f64], u: &mut [DVec3], whole: bool) -> bool {
+    /// Goes along δ to where the dual is least, or all the way; which part of the way, and whether the rows above their
+    /// bounds are those that δ was found with.
+    fn advance(&mut self, problem: &Problem, found: &[f64], u: &mut [DVec3], whole: bool) -> (f64, bool) {
         let step = std::mem::take(&mut self.step);
         self.stretch_by(problem, &step);
         let part = if whole { 1.0 } else { self.search(problem, found) };
@@ -191,7 +204,7 @@ impl LeastNorm {
             same &= above == spring.above;
             spring.above = above;
         }
-        same
+        (part, same)
     }
 
     /// The part of δ at which the dual is least. Its derivative is piecewise linear and monotone: Newton's method, kept

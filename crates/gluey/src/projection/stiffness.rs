@@ -1,7 +1,6 @@
 //! The stiffness K = Gᵀ W G of springs at the closed contacts, and K δ = g by conjugate gradients.
 //!
-//! W is 1 on rows above their bounds and next to nothing on the others, which keeps the system solvable whatever rows are
-//! chosen. The preconditioner is symmetric Gauss–Seidel over the bodies, with their 3 × 3 blocks: for K = L + D + Lᵀ and
+//! W is 1 on rows above their bounds and small on the others, which keeps the system solvable whatever rows are chosen. The preconditioner is symmetric Gauss–Seidel over the bodies, with their 3 × 3 blocks: for K = L + D + Lᵀ and
 //! B = D + ε tr D,
 //!
 //! ```text
@@ -20,8 +19,6 @@ use glam::DVec3;
 
 use super::Problem;
 
-/// W of rows at their bounds.
-const SLACK: f64 = 1e-7;
 /// ε: bodies with few contacts have singular blocks.
 const SHIFT: f64 = 1e-3;
 /// The error is the sum of all later terms; so many tell it well enough.
@@ -46,12 +43,6 @@ pub(super) struct Spring {
     pub rate: f64,
 }
 
-impl Spring {
-    fn weight(&self) -> f64 {
-        if self.above { 1.0 } else { SLACK }
-    }
-}
-
 /// When a solution is good enough.
 pub(super) struct Enough {
     /// |√W G (δ − δ_exact)|,
@@ -73,6 +64,8 @@ pub(super) struct Solution {
 #[derive(Default)]
 pub(super) struct Stiffness {
     blocks: Vec<Block>,
+    /// W of rows at their bounds.
+    slack: f64,
     /// g on entry; then what the triangular solves work on.
     load: Vec<DVec3>,
     /// B (B + L)⁻¹ of the residual.
@@ -119,13 +112,18 @@ impl Block {
 }
 
 impl Stiffness {
-    /// The blocks of the springs above their bounds.
-    pub(super) fn assemble(&mut self, problem: &Problem, springs: &[Spring]) {
+    fn weight(&self, spring: &Spring) -> f64 {
+        if spring.above { 1.0 } else { self.slack }
+    }
+
+    /// The blocks of the bodies; `slack` is W of rows at their bounds.
+    pub(super) fn assemble(&mut self, problem: &Problem, springs: &[Spring], slack: f64) {
+        self.slack = slack;
         let bodies = problem.apriori.len();
         self.blocks.clear();
         self.blocks.resize(bodies + 1, Block::default());
         for spring in springs {
-            let (n, weight) = (problem.rows[spring.row as usize].normal, spring.weight());
+            let (n, weight) = (problem.rows[spring.row as usize].normal, self.weight(spring));
             for k in [spring.first, spring.second] {
                 let block = &mut self.blocks[k as usize];
                 block.diagonal += n * n * weight;
@@ -215,7 +213,7 @@ impl Stiffness {
             let mut pull = self.direction[i];
             for spring in own {
                 let n = problem.rows[spring.row as usize].normal;
-                pull += n * (spring.weight() * n.dot(self.turned[spring.second as usize]));
+                pull += n * (self.weight(spring) * n.dot(self.turned[spring.second as usize]));
             }
             let block = &self.blocks[i];
             let turned = block.solve(pull);
@@ -223,7 +221,7 @@ impl Stiffness {
             self.load[i] = self.direction[i] - turned * block.shift;
             for spring in own {
                 let n = problem.rows[spring.row as usize].normal;
-                curvature += spring.weight() * n.dot(turned - self.turned[spring.second as usize]).powi(2);
+                curvature += self.weight(spring) * n.dot(turned - self.turned[spring.second as usize]).powi(2);
             }
         }
         curvature
@@ -238,7 +236,8 @@ impl Stiffness {
             let v = block.solve(load) - self.turned[i];
             while let Some(spring) = springs.next_if(|spring| spring.first as usize == i) {
                 let n = problem.rows[spring.row as usize].normal;
-                self.load[spring.second as usize] += n * (spring.weight() * n.dot(v));
+                let pull = n * (self.weight(spring) * n.dot(v));
+                self.load[spring.second as usize] += pull;
             }
             let residual = self.residual[i] - load * step;
             self.residual[i] = residual;
