@@ -25,9 +25,9 @@ use super::stiffness::{Enough, Spring, Stiffness};
 use super::{Accuracy, Criteria, Problem};
 
 /// The part of the tolerance that solvers leave to the rule.
-const RESERVE: f64 = 0.1;
+const RESERVE: f64 = 0.2;
 /// How far the impulses may be from the rule's, relative to their norm.
-const ACCURACY: f64 = 2e-7;
+const ACCURACY: f64 = 1e-5;
 /// How far a Newton step is solved while the rows above their bounds still change, relative to the step.
 const ROUGH: f64 = 0.05;
 /// The stiffness of rows at their bounds: next to none, so that Newton's method is what it is.
