@@ -119,6 +119,12 @@ impl Placed<'_> {
             }
             return;
         }
+        if let Some(sides) = self.shape.sides_within(local, radius + reach) {
+            for (feature, nearest) in sides {
+                found(self.touch(feature, radius, nearest));
+            }
+            return;
+        }
         for feature in 0..self.shape.features() {
             if !self.shape.offers(feature, local, radius) {
                 continue;

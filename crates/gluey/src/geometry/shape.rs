@@ -197,6 +197,16 @@ impl Shape {
         }
     }
 
+    /// The sides of a box seen from inside that are within `limit` of the point, for which there is no need to ask each.
+    pub(super) fn sides_within(&self, point: DVec3, limit: f64) -> Option<impl Iterator<Item = (u32, Nearest)>> {
+        let Self::Box { centre, half, orientation, side: Side::Inside, open } = self else { return None };
+        let local = orientation.conjugate() * (point - *centre);
+        let near = move |side: usize| solid::box_side(*half, side, local).filter(|near| near.distance <= limit);
+        let sides = (0..6).filter_map(move |side| Some((side, near(side)?)));
+        let closed = sides.filter(|(side, _)| !open.contains(&BoxSide::ALL[*side]));
+        Some(closed.map(|(side, near)| (side as u32, Nearest { normal: *orientation * near.normal, ..near })))
+    }
+
     /// Whether this feature should be looked at for a sphere here: always, but for the guards of a concave wall, which
     /// serve only where the nearest point may flip to the other side within a step.
     pub(super) fn offers(&self, feature: u32, centre: DVec3, radius: f64) -> bool {

@@ -47,8 +47,8 @@ impl Vicinity {
         }
         let (particles, extent) = (search.particles, &self.extent);
         let skin = |i: usize| {
-            let way = (extent[i] - particles.radius[i] - search.diversion[i]).max(0.0);
-            if worthwhile { least + (STEPS * way).min(widest) } else { 0.0 }
+            let beyond = (extent[i] - particles.radius[i] - search.diversion[i]).max(0.0);
+            if worthwhile { least + (STEPS * beyond).min(widest) } else { 0.0 }
         };
         if self.neighbours.cover(&particles.position, extent, skin) {
             self.remembers = worthwhile;
@@ -97,8 +97,8 @@ impl Vicinity {
         self.remembers && self.neighbours.encloses(i, centre, extent)
     }
 
-    /// The particle itself, its way relative to the crowd, and what contacts may divert it: mostly no more than that way,
-    /// and then the list also serves to look for pairs that were missed. Gives the longest way.
+    /// The particle itself, its way relative to the crowd, and what contacts may divert it: mostly no more than stops it, and
+    /// then the list also serves to look for pairs that were missed. Gives the longest way.
     fn measure(&mut self, search: &Search) -> f64 {
         let Search { particles, apriori, diversion, dt, .. } = *search;
         let crowd = apriori.iter().sum::<DVec3>() / particles.len().max(1) as f64;
@@ -108,7 +108,7 @@ impl Vicinity {
         self.extent.extend(apriori.iter().zip(&particles.radius).zip(diversion).map(|((v, radius), diversion)| {
             let way = (*v - crowd).length() * dt;
             fastest = fastest.max(way);
-            radius + way + diversion.max(way)
+            radius + way + diversion.max(v.length() * dt)
         }));
         fastest
     }
