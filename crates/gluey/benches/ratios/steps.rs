@@ -114,6 +114,10 @@ impl Projection for Timed {
         self.nanoseconds.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
         outcome
     }
+
+    fn velocity_into(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut Vec<DVec3>) {
+        self.inner.velocity_into(problem, impulses, velocity);
+    }
 }
 
 pub fn outside(_: &Wishes) -> Answer<()> {

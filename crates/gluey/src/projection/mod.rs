@@ -199,6 +199,11 @@ pub trait Projection: Send {
     /// to start from (entries below `lower` are taken for it), on return the best found. An impulse that is not needed
     /// comes out as exactly `lower`.
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome;
+
+    /// The velocities of the impulses just returned. A solver that has them at hand need not gather them again.
+    fn velocity_into(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut Vec<DVec3>) {
+        problem.velocity_into(impulses, velocity);
+    }
 }
 
 /// How often solvers test for the end: the test costs about a sweep and a half.

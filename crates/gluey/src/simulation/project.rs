@@ -117,7 +117,7 @@ impl Workspace {
                 self.relax();
                 continue;
             }
-            self.problem.velocity_into(&self.impulses, &mut self.velocity);
+            solver.velocity_into(&self.problem, &self.impulses, &mut self.velocity);
             if self.outran_the_list()? && self.extend_list(now) {
                 continue;
             }
