@@ -65,6 +65,7 @@ pub mod geometry;
 pub mod morton;
 pub mod neighbours;
 pub mod projection;
+mod room;
 pub mod scene;
 pub mod simulation;
 pub mod trajectory;

@@ -9,6 +9,8 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use crate::room::make_room;
+
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 512;
 /// Chunks searched before their results are joined: bounds what is held twice.
@@ -161,13 +163,6 @@ impl Neighbours {
                 }));
             }
         }
-    }
-}
-
-/// Room for so many more. Lists of many steps grow by an eighth: doubling would leave half of their memory empty.
-pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) {
-    if list.capacity() - list.len() < more {
-        list.reserve_exact(more.max(list.len() / 8));
     }
 }
 

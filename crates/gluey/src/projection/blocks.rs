@@ -21,6 +21,7 @@ use rayon::prelude::*;
 
 use super::sweep::{Body, Earlier, Joint, Motion, Quad, Unknowns, extrapolate, sweep};
 use super::{Problem, Row, WALL};
+use crate::room::{make_room, refill};
 
 /// Quads are filled with rows from so many equal parts of a list: a quad need not wait for the one before.
 const PARTS: usize = 8;
@@ -131,7 +132,7 @@ impl Blocks {
     pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], about: usize) {
         let count = problem.inverse_mass.len();
         let size = block_size(count, about);
-        self.rank.resize(count, 0);
+        refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
         self.interiors.resize_with(count.div_ceil(size).max(1), Interior::default);
         self.list(problem, size);
@@ -235,8 +236,7 @@ impl Blocks {
     /// Sorts the rows by the lower rank of their bodies, and sets those across blocks aside.
     fn list(&mut self, problem: &Problem, size: usize) {
         let Self { rank, listed, start, across, .. } = self;
-        start.clear();
-        start.resize(rank.len() + 2, 0);
+        refill(start, rank.len() + 2, 0);
         across.clear();
         let ends = |row: &Row| {
             let i = rank[row.i as usize];
@@ -251,6 +251,7 @@ impl Blocks {
                 // Of two blocks the lower owns their rows if their numbers add up to something even, else the higher.
                 let lower_owns = (block(i) + block(j)).is_multiple_of(2);
                 let owner = if lower_owns { i.min(j) } else { i.max(j) };
+                make_room(across, 1);
                 across.push(u64::from(owner) << 32 | c as u64);
             }
         }
@@ -258,7 +259,7 @@ impl Blocks {
         for at in 2..start.len() {
             start[at] += start[at - 1];
         }
-        listed.resize(problem.rows.len() - across.len(), 0);
+        refill(listed, problem.rows.len() - across.len(), 0);
         // `start[rank + 1]` tells where the next row of a rank goes, and in the end where the rank ends.
         for (c, row) in problem.rows.iter().enumerate() {
             let (i, j) = ends(row);
@@ -274,12 +275,9 @@ impl Blocks {
     fn copy_bodies(&mut self, problem: &Problem, size: usize) {
         let Self { interiors, borders, rank, across, scratch, .. } = self;
         let Scratch { copy, copies, placed } = scratch;
-        copy.clear();
-        copy.resize(rank.len(), NONE);
-        for counts in [&mut *copies, &mut *placed] {
-            counts.clear();
-            counts.resize(rank.len(), 0);
-        }
+        refill(copy, rank.len(), NONE);
+        refill(copies, rank.len(), 0);
+        refill(placed, rank.len(), 0);
         for ((b, border), rows) in borders.iter_mut().enumerate().zip(by_owner(across, size)) {
             border.homes.clear();
             for row in rows.iter().map(|entry| &problem.rows[*entry as u32 as usize]) {
@@ -303,6 +301,7 @@ impl Blocks {
                 border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
                 let first = placed[at] == 0;
                 placed[at] += 1;
+                make_room(&mut home.arrivals, 1);
                 home.arrivals.push(Arrival { body, border: b as u32, copy: c as u32, first, share: k.recip() });
             }
             border.copies.push(Body::default());
@@ -343,6 +342,8 @@ impl Interior {
         self.arrivals.clear();
         self.bodies.clear();
         self.before.clear();
+        make_room(&mut self.bodies, count + 1);
+        make_room(&mut self.before, count);
         for at in first..first + count {
             let inverse_mass = problem.inverse_mass[problem.along(at)];
             let mass = if inverse_mass > 0.0 { inverse_mass.recip() } else { 0.0 };
@@ -396,6 +397,10 @@ impl Quads {
         self.rows.clear();
         self.fours.clear();
         self.unknowns.clear();
+        // Hardly any quad is padded.
+        make_room(&mut self.rows, listed.len() + 4);
+        make_room(&mut self.fours, listed.len() / 4 + 1);
+        make_room(&mut self.unknowns, listed.len() / 4 + 1);
         let wall = bodies.len() as u32 - 1;
         let entry = |row: u32| Entry::new(row, (problem, impulses), (bodies, &place));
         let part = listed.len().div_ceil(PARTS);
@@ -427,6 +432,9 @@ impl Quads {
 
     fn close(&mut self, quad: &Filling) {
         if quad.count > 0 {
+            make_room(&mut self.rows, 4);
+            make_room(&mut self.fours, 1);
+            make_room(&mut self.unknowns, 1);
             self.rows.extend_from_slice(&quad.rows);
             self.fours.push(quad.four);
             self.unknowns.push(quad.unknowns);

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::{Obstacle, Particles};
-use crate::neighbours::make_room;
 use crate::projection::{Row, WALL};
+use crate::room::make_room;
 
 use super::places::Places;
 use super::vicinity::Vicinity;

@@ -16,8 +16,8 @@ use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Pose, Touch};
 use crate::morton::Curve;
-use crate::neighbours::make_room;
 use crate::projection::{Criteria, LeastNorm, Outcome, Problem, Projection, Status, WALL};
+use crate::room::make_room;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
 const DIVERTED: f64 = 0.25;

@@ -7,7 +7,8 @@ use glam::DVec3;
 
 use super::candidates::Search;
 use crate::geometry::{Obstacle, Shape};
-use crate::neighbours::{Neighbours, make_room};
+use crate::neighbours::Neighbours;
+use crate::room::make_room;
 
 /// By how much the balls of a list exceed those of the step it is made in: this much of the smallest radius for all,
 const SKIN: f64 = 0.05;

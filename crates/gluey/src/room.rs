@@ -1,0 +1,20 @@
+//! Room in lists that live as long as a run.
+//!
+//! A list that doubles when it is full leaves up to half of its memory empty, and a million particles have no gigabyte to
+//! spare: these grow by an eighth.
+
+/// Room for so many more.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity() - list.len() < more {
+        list.reserve_exact(more.max(list.len() / 8));
+    }
+}
+
+/// A list of this length, all entries the same.
+pub(crate) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+    list.clear();
+    if list.capacity() < length {
+        list.reserve_exact(length + length / 8);
+    }
+    list.resize(length, value);
+}
