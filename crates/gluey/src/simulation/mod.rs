@@ -26,7 +26,7 @@ use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projectio
 use candidates::gap_of;
 use places::Places;
 use project::{Setting, Workspace};
-use timings::Stopwatch;
+use timings::Part;
 
 /// What to do when a projection does not end as it should.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,7 +186,9 @@ impl Simulation {
         while pieces > 0 {
             let share = left / f64::from(pieces);
             let span = Span { start: start + dt * (1.0 - left), dt: dt * share };
-            match self.advance(span) {
+            let taken = self.advance(span);
+            self.workspace.clock.turn_to(Part::Outside);
+            match taken {
                 Ok(()) => {
                     left -= share;
                     pieces -= 1;
@@ -216,25 +218,22 @@ impl Simulation {
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
         let Self { state, obstacles, environment, adhesion, solver, settings, workspace } = self;
-        let mut watch = Stopwatch::start();
         let mut poses = std::mem::take(&mut workspace.poses);
         let placed = Places::at(obstacles, span.end(), &mut poses); // yⁿ⁺¹
         let now = Setting { state, obstacles, placed, adhesion, settings, span };
+        workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
-        workspace.timings.predict += watch.lap();
-        let solved = workspace.timings.project;
-        let projected = workspace.project(&mut **solver, &now); // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
-        workspace.timings.search += watch.lap().saturating_sub(workspace.timings.project.saturating_sub(solved));
-        projected?;
+        workspace.clock.turn_to(Part::Search);
+        workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
+        workspace.clock.turn_to(Part::Glue);
         workspace.record_loads(&now);
         let (step, whole) = (Step { particles: &state.particles, dt: span.dt }, settings.dt / span.dt);
         workspace.glue(adhesion, &step, whole, &mut state.contacts); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
         std::mem::swap(&mut state.springs, &mut workspace.springs);
-        workspace.timings.glue += watch.lap();
+        workspace.clock.turn_to(Part::Move);
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.record_gaps(&state.particles, placed);
-        workspace.timings.advance += watch.lap();
         workspace.poses = poses;
         Ok(())
     }
@@ -261,7 +260,7 @@ impl Simulation {
     /// Where the wall time of the steps so far went.
     #[must_use]
     pub fn timings(&self) -> Timings {
-        self.workspace.timings
+        self.workspace.clock.timings
     }
 
     /// The contacts of the state with their gaps and normals at the present positions.

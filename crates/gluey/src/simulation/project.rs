@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::candidates::{Candidates, Excursion, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
 use super::places::Places;
-use super::timings::{Stopwatch, Timings};
+use super::timings::{Clock, Part};
 use super::vicinity::Vicinity;
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
@@ -94,7 +94,7 @@ pub(super) struct Workspace {
     pub poses: Vec<Pose>,
     /// The points that torques on them refer to.
     pivots: Vec<DVec3>,
-    pub timings: Timings,
+    pub clock: Clock,
     rule: LeastNorm,
     /// The vectors u of the impulses.
     pub springs: Vec<DVec3>,
@@ -110,9 +110,9 @@ impl Workspace {
         let mut curved = 0;
         let criteria = now.criteria_of_solver();
         loop {
-            let mut watch = Stopwatch::start();
+            self.clock.turn_to(Part::Project);
             let outcome = solver.solve(&self.problem, &criteria, &mut self.impulses);
-            self.timings.project += watch.lap();
+            self.clock.turn_to(Part::Search);
             if self.judge(&outcome, now)? == Verdict::NeedsRelaxation {
                 self.relax();
                 continue;
@@ -127,9 +127,9 @@ impl Workspace {
                 curved += 1;
             } else {
                 self.report.unconverged += u32::from(!overlaps.is_empty());
-                let mut watch = Stopwatch::start();
+                self.clock.turn_to(Part::Project);
                 self.distribute(&outcome, now);
-                self.timings.project += watch.lap();
+                self.clock.turn_to(Part::Search);
                 let slip = Self::refuse_slip(now, self.fastest_that_pushes(now))?;
                 self.report.slip = self.report.slip.max(slip);
                 return Ok(());

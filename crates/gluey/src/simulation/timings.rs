@@ -17,16 +17,44 @@ pub struct Timings {
     pub advance: Duration,
 }
 
-/// Tells the time between one lap and the next.
-pub(super) struct Stopwatch(Instant);
+/// A part of a step, or what is between steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Part {
+    #[default]
+    Outside,
+    Predict,
+    Search,
+    Project,
+    Glue,
+    Move,
+}
 
-impl Stopwatch {
-    pub(super) fn start() -> Self {
-        Self(Instant::now())
+/// Charges time to the part of the step that is going on.
+pub(super) struct Clock {
+    part: Part,
+    since: Instant,
+    pub timings: Timings,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { part: Part::Outside, since: Instant::now(), timings: Timings::default() }
     }
+}
 
-    pub(super) fn lap(&mut self) -> Duration {
-        let before = std::mem::replace(&mut self.0, Instant::now());
-        self.0 - before
+impl Clock {
+    /// Another part begins.
+    pub(super) fn turn_to(&mut self, part: Part) {
+        let now = Instant::now();
+        let spent = now - self.since;
+        match self.part {
+            Part::Outside => {}
+            Part::Predict => self.timings.predict += spent,
+            Part::Search => self.timings.search += spent,
+            Part::Project => self.timings.project += spent,
+            Part::Glue => self.timings.glue += spent,
+            Part::Move => self.timings.advance += spent,
+        }
+        (self.part, self.since) = (part, now);
     }
 }
