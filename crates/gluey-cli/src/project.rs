@@ -47,7 +47,6 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
     let criteria = Criteria { tolerance: wishes.tolerance, max_sweeps: wishes.max_sweeps };
     let start = if wishes.cold { vec![0.0; file.warm.len()] } else { file.warm.clone() };
     let rule = wishes.impulses == Impulses::LeastNorm;
-    let solved = if rule { LeastNorm::criteria_of_solver(&criteria) } else { criteria };
     let mut best: Option<Race> = None;
     for _ in 0..wishes.repeat {
         let mut solver = solver(wishes.solver);
@@ -56,7 +55,7 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
         let unswept = Criteria { max_sweeps: 0, ..criteria };
         timed(&mut *solver, file, (&unswept, &start));
         let (_, _, setup) = timed(&mut *solver, file, (&unswept, &start));
-        let (outcome, mut multipliers, whole) = timed(&mut *solver, file, (&solved, &start));
+        let (outcome, mut multipliers, whole) = timed(&mut *solver, file, (&criteria, &start));
         let solve = whole.saturating_sub(setup);
         let rule = rule.then(|| distributed(file, &criteria, &mut multipliers));
         let accuracy = file.problem.accuracy(&multipliers);
@@ -117,7 +116,7 @@ fn json_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Stri
     });
     if let Some((done, time)) = &race.rule {
         value["least_norm"] = json!({
-            "closed": done.closed,
+            "contacts": done.rows,
             "products": done.products,
             "share": done.share,
             "seconds": time.as_secs_f64(),
@@ -131,9 +130,9 @@ fn plain_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Str
     let start = if wishes.cold { "from zero" } else { "from the file's start" };
     let Outcome { status, sweeps, products, .. } = &race.outcome;
     let rule = race.rule.as_ref().map_or_else(String::new, |(done, time)| {
-        let Distribution { closed, products, share, .. } = done;
+        let Distribution { rows, products, share, .. } = done;
         let all = if *share < 1.0 { format!(", {share:.3} of the way") } else { String::new() };
-        format!("  least norm  {closed} closed contacts, {products} products, {}{all}\n", milliseconds(*time))
+        format!("  least norm  {rows} contacts with self-stress, {products} products, {}{all}\n", milliseconds(*time))
     });
     format!(
         "{}: {} bodies, {} contacts\n  \

@@ -15,7 +15,8 @@ use gluey::projection::{
     AcceleratedGaussSeidel, AcceleratedGradient, Criteria, LeastNorm, Problem, Projection, Row, Status, Uzawa, WALL,
 };
 use gluey::scene::Scene;
-use gluey::simulation::ImpulseRule;
+use gluey::simulation::{ImpulseRule, StepReport};
+use gluey::trajectory::{Checkpoint, Progress};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -82,7 +83,7 @@ fn oracle(problem: &Problem, found: &[f64], tolerance: f64, bound: Bound) -> Vec
     let ended =
         matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress);
     assert!(
-        ended && (obj_val - obj_val_dual).abs() < 1e-9 * (1.0 + obj_val) && *r_prim < 1e-9,
+        ended && (obj_val - obj_val_dual).abs() < 1e-10 * (1.0 + obj_val) && *r_prim < 1e-10,
         "{status:?}, {obj_val}, {obj_val_dual}, {r_prim}"
     );
     let mut impulses = found.to_vec();
@@ -162,8 +163,9 @@ fn distributed(problem: &Problem, solver: &mut dyn Projection, start: &[f64], cr
     let (mut velocity, mut springs) = (found.clone(), Vec::new());
     let done = LeastNorm::default().distribute(problem, criteria, &mut velocity, &mut springs, &mut impulses);
     assert_eq!(done.share, 1.0, "{done:?}");
-    assert_eq!(done.accuracy, problem.accuracy(&impulses));
-    assert!(done.accuracy.residual <= criteria.tolerance, "{done:?}");
+    let accuracy = problem.accuracy(&impulses);
+    assert!(done.accuracy.is_none_or(|told| told == accuracy), "{done:?}");
+    assert!(accuracy.residual <= criteria.tolerance, "{done:?}");
     assert_eq!(velocity, problem.velocity(&impulses));
     let moved = velocity.iter().zip(&found).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     assert!(moved * problem.dt <= criteria.tolerance * problem.length, "moved by {moved}");
@@ -359,7 +361,7 @@ fn a_resumed_guess_is_not_needed_for_the_answer() {
     for _ in 0..20 {
         let problem = patch(&mut random);
         let mut found = vec![0.0; problem.rows.len()];
-        AcceleratedGaussSeidel::default().solve(&problem, &LeastNorm::criteria_of_solver(&criteria), &mut found);
+        AcceleratedGaussSeidel::default().solve(&problem, &criteria, &mut found);
         let distribute = |mut springs: Vec<DVec3>| {
             let (mut impulses, mut velocity) = (found.clone(), problem.velocity(&found));
             LeastNorm::default().distribute(&problem, &criteria, &mut velocity, &mut springs, &mut impulses);
@@ -386,5 +388,59 @@ fn nothing_closed_changes_nothing() {
     let (mut velocity, mut springs) = (problem.velocity(&impulses), vec![DVec3::ONE]);
     let criteria = Criteria::default();
     let done = LeastNorm::default().distribute(&problem, &criteria, &mut velocity, &mut springs, &mut impulses);
-    assert_eq!((done.closed, impulses, springs), (0, vec![-0.25], vec![DVec3::ZERO]));
+    assert_eq!((done.rows, done.accuracy, impulses, springs), (0, None, vec![-0.25], Vec::new()));
+    assert_eq!(velocity, problem.velocity(&[-0.25]));
+}
+
+#[test]
+fn a_packing_without_self_stress_keeps_the_impulses_found() {
+    // Every disc of a triangle on its edge rests on two below: as many rows as degrees of freedom.
+    let text = HEAP.replace(
+        "DISCS",
+        "{ position = [0.2, 0.05], radius = 0.05 }, { position = [0.31, 0.05], radius = 0.05 }, \
+         { position = [0.255, 0.14], radius = 0.05 }",
+    );
+    let run = |rule: ImpulseRule| {
+        let mut scene = Scene::parse(&text, Path::new("pile.toml")).unwrap_or_else(|error| panic!("{error}"));
+        scene.simulation.settings.impulses = rule;
+        for _ in 0..100 {
+            scene.simulation.step().unwrap();
+        }
+        scene.simulation.state
+    };
+    let state = run(ImpulseRule::LeastNorm);
+    assert!(state.springs.is_empty() && state.contacts.len() >= 4, "{state:?}");
+    assert_eq!(state, run(ImpulseRule::AsFound));
+}
+
+#[test]
+fn a_resumed_heap_goes_on_with_the_same_bytes() {
+    let walk = |scene: &mut Scene, steps: u32| {
+        let mut report = StepReport::default();
+        for _ in 0..steps {
+            report = scene.simulation.step().unwrap();
+        }
+        report
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |scene: &Scene, report: StepReport, name: &str| {
+        let path = folder.path().join(name);
+        let (state, progress) = (scene.simulation.state.clone(), Progress::default());
+        let checkpoint = Checkpoint { state, fingerprint: 0, scene_text: String::new(), progress, report };
+        checkpoint.write(&path).unwrap();
+        path
+    };
+    let law = "gluey = { gamma_min = -0.5 }";
+    let mut straight = heap(law, ImpulseRule::WhereRemembered);
+    let report = walk(&mut straight, 200);
+    let mut first = heap(law, ImpulseRule::WhereRemembered);
+    let halfway = walk(&mut first, 100);
+    let path = write(&first, halfway, "halfway");
+    let mut second = heap(law, ImpulseRule::WhereRemembered);
+    second.simulation.state = Checkpoint::read(&path).unwrap().state;
+    assert!(!second.simulation.state.springs.is_empty());
+    let resumed = walk(&mut second, 100);
+    let [a, b] =
+        [write(&straight, report, "straight"), write(&second, resumed, "resumed")].map(|p| std::fs::read(p).unwrap());
+    assert!(a == b, "the checkpoints differ");
 }

@@ -16,6 +16,7 @@ mod blocks;
 mod feasibility;
 mod file;
 mod least_norm;
+mod self_stress;
 mod stiffness;
 mod sweep;
 mod uzawa;

@@ -1,6 +1,7 @@
 //! The stiffness K = Gᵀ W G of springs at the closed contacts, and K δ = g by conjugate gradients.
 //!
-//! W is 1 on rows above their bounds and small on the others, which keeps the system solvable whatever rows are chosen. The preconditioner is symmetric Gauss–Seidel over the bodies, with their 3 × 3 blocks: for K = L + D + Lᵀ and
+//! W is 1 on rows above their bounds and small on the others, which keeps the system solvable whatever rows are chosen.
+//! The preconditioner is symmetric Gauss–Seidel over the bodies, with their 3 × 3 blocks: for K = L + D + Lᵀ and
 //! B = D + ε tr D,
 //!
 //! ```text
@@ -17,8 +18,6 @@
 
 use glam::DVec3;
 
-use super::Problem;
-
 /// ε: bodies with few contacts have singular blocks.
 const SHIFT: f64 = 1e-3;
 /// The error is the sum of all later terms; so many tell it well enough.
@@ -28,19 +27,31 @@ const ROUNDING: f64 = 1e-14;
 /// A residual this much smaller than the error asked for needs no terms: so badly conditioned is no packing.
 const NEGLIGIBLE: f64 = 1e-2;
 
-/// A closed row.
+/// A closed row, with all that its passes read in one place.
 #[derive(Clone, Copy)]
 pub(super) struct Spring {
     pub row: u32,
-    /// The body with the smaller index, and the other; the number of bodies stands for walls and immovable ones.
+    /// The body with the smaller number, and the other; the number of bodies stands for walls and immovable ones.
     pub first: u32,
     pub second: u32,
     /// Whether the row is above its bound.
     pub above: bool,
+    /// From the first to the second.
+    pub normal: DVec3,
+    pub lower: f64,
+    /// Λ_found.
+    pub found: f64,
     /// (G u)_c.
     pub stretch: f64,
     /// (G δ)_c.
     pub rate: f64,
+}
+
+impl Spring {
+    /// Λ(u).
+    pub(super) fn impulse(&self) -> f64 {
+        self.stretch.max(self.lower)
+    }
 }
 
 /// When a solution is good enough.
@@ -58,6 +69,8 @@ pub(super) struct Solution {
     pub products: u64,
     /// |√W G δ|.
     pub size: f64,
+    /// Whether it is good enough, not just cut short by the limit.
+    pub reached: bool,
 }
 
 /// Buffers of the solution; the last entry of each is the wall.
@@ -117,13 +130,12 @@ impl Stiffness {
     }
 
     /// The blocks of the bodies; `slack` is W of rows at their bounds.
-    pub(super) fn assemble(&mut self, problem: &Problem, springs: &[Spring], slack: f64) {
+    pub(super) fn assemble(&mut self, bodies: usize, springs: &[Spring], slack: f64) {
         self.slack = slack;
-        let bodies = problem.apriori.len();
         self.blocks.clear();
         self.blocks.resize(bodies + 1, Block::default());
         for spring in springs {
-            let (n, weight) = (problem.rows[spring.row as usize].normal, self.weight(spring));
+            let (n, weight) = (spring.normal, self.weight(spring));
             for k in [spring.first, spring.second] {
                 let block = &mut self.blocks[k as usize];
                 block.diagonal += n * n * weight;
@@ -134,20 +146,18 @@ impl Stiffness {
         self.blocks.iter_mut().for_each(Block::invert);
     }
 
-    /// g = Gᵀ f for a force f on each row, given the spring and its bound; the entries of the bodies.
-    pub(super) fn load(
-        &mut self,
-        problem: &Problem,
-        springs: &[Spring],
-        force: impl Fn(&Spring, f64) -> f64,
-    ) -> &[DVec3] {
-        let bodies = problem.apriori.len();
+    /// The number of bodies.
+    fn bodies(&self) -> usize {
+        self.blocks.len() - 1
+    }
+
+    /// g = Gᵀ f for a force f on each row; the entries of the bodies.
+    pub(super) fn load(&mut self, springs: &[Spring], force: impl Fn(&Spring) -> f64) -> &[DVec3] {
+        let bodies = self.bodies();
         self.load.clear();
         self.load.resize(bodies + 1, DVec3::ZERO);
         for spring in springs {
-            let row = &problem.rows[spring.row as usize];
-            let push = row.normal * force(spring, row.lower);
-            let push = if row.i == spring.first || row.j == spring.second { push } else { -push };
+            let push = spring.normal * force(spring);
             self.load[spring.first as usize] -= push;
             self.load[spring.second as usize] += push;
         }
@@ -156,30 +166,30 @@ impl Stiffness {
     }
 
     /// δ with K δ = g, as exact as asked for.
-    pub(super) fn solve(
-        &mut self,
-        problem: &Problem,
-        springs: &[Spring],
-        enough: &Enough,
-        solution: &mut Vec<DVec3>,
-    ) -> Solution {
-        let bodies = problem.apriori.len();
+    pub(super) fn solve(&mut self, springs: &[Spring], enough: &Enough, solution: &mut Vec<DVec3>) -> Solution {
+        let bodies = self.bodies();
         solution.clear();
         solution.resize(bodies, DVec3::ZERO);
         for buffer in [&mut self.turned, &mut self.residual] {
             buffer.clear();
             buffer.resize(bodies + 1, DVec3::ZERO);
         }
-        let mut merit = self.lower(problem, springs, -1.0);
+        let mut merit = self.lower(springs, -1.0);
         self.direction.clone_from(&self.residual);
         let smallest = (ROUNDING * ROUNDING * merit).max((NEGLIGIBLE * enough.error).powi(2));
         let mut terms = [f64::INFINITY; TERMS];
         let (mut products, mut squared) = (1, 0.0);
-        while merit > smallest && products < enough.products {
-            let curvature = self.upper(problem, springs);
+        let reached = loop {
+            if merit <= smallest {
+                break true;
+            }
+            if products >= enough.products {
+                break false;
+            }
+            let curvature = self.upper(springs);
             let step = merit / curvature;
             if !step.is_finite() {
-                break;
+                break true;
             }
             for (solution, turned) in solution.iter_mut().zip(&self.turned) {
                 *solution += *turned * step;
@@ -190,29 +200,29 @@ impl Stiffness {
             products += 1;
             let error = terms.iter().sum::<f64>();
             if error <= enough.error * enough.error || error <= enough.relative * enough.relative * squared {
-                break;
+                break true;
             }
-            let next = self.lower(problem, springs, step);
+            let next = self.lower(springs, step);
             let conjugacy = next / merit;
             merit = next;
             for (direction, residual) in self.direction.iter_mut().zip(&self.residual) {
                 *direction = *residual + *direction * conjugacy;
             }
-        }
-        Solution { products, size: squared.sqrt() }
+        };
+        Solution { products, size: squared.sqrt(), reached }
     }
 
     /// t = (B + Lᵀ)⁻¹ B p, and B p + (D − B) t as the load; returns tᵀ K t.
-    fn upper(&mut self, problem: &Problem, springs: &[Spring]) -> f64 {
+    fn upper(&mut self, springs: &[Spring]) -> f64 {
         let mut curvature = 0.0;
         let mut rest = springs;
-        for i in (0..problem.apriori.len()).rev() {
+        for i in (0..self.bodies()).rev() {
             let start = rest.iter().rposition(|spring| (spring.first as usize) < i).map_or(0, |last| last + 1);
             let own;
             (rest, own) = rest.split_at(start);
             let mut pull = self.direction[i];
             for spring in own {
-                let n = problem.rows[spring.row as usize].normal;
+                let n = spring.normal;
                 pull += n * (self.weight(spring) * n.dot(self.turned[spring.second as usize]));
             }
             let block = &self.blocks[i];
@@ -220,7 +230,7 @@ impl Stiffness {
             self.turned[i] = turned;
             self.load[i] = self.direction[i] - turned * block.shift;
             for spring in own {
-                let n = problem.rows[spring.row as usize].normal;
+                let n = spring.normal;
                 curvature += self.weight(spring) * n.dot(turned - self.turned[spring.second as usize]).powi(2);
             }
         }
@@ -228,14 +238,14 @@ impl Stiffness {
     }
 
     /// With w = t + (B + L)⁻¹ (load − B t): takes `step`·B w off the residual, and returns its square in B⁻¹.
-    fn lower(&mut self, problem: &Problem, springs: &[Spring], step: f64) -> f64 {
+    fn lower(&mut self, springs: &[Spring], step: f64) -> f64 {
         let mut merit = 0.0;
         let mut springs = springs.iter().peekable();
-        for i in 0..problem.apriori.len() {
+        for i in 0..self.bodies() {
             let (block, load) = (&self.blocks[i], self.load[i]);
             let v = block.solve(load) - self.turned[i];
             while let Some(spring) = springs.next_if(|spring| spring.first as usize == i) {
-                let n = problem.rows[spring.row as usize].normal;
+                let n = spring.normal;
                 let pull = n * (self.weight(spring) * n.dot(v));
                 self.load[spring.second as usize] += pull;
             }

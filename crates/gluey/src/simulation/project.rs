@@ -16,7 +16,7 @@ use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Pose, Touch};
 use crate::morton::Curve;
-use crate::projection::{Criteria, LeastNorm, Outcome, Problem, Projection, Status, WALL};
+use crate::projection::{LeastNorm, Outcome, Problem, Projection, Status, WALL};
 use crate::room::make_room;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -108,10 +108,9 @@ impl Workspace {
         let fastest = self.list(now);
         Self::refuse_slip(now, fastest)?;
         let mut curved = 0;
-        let criteria = now.criteria_of_solver();
         loop {
             self.clock.turn_to(Part::Project);
-            let outcome = solver.solve(&self.problem, &criteria, &mut self.impulses);
+            let outcome = solver.solve(&self.problem, &now.settings.criteria, &mut self.impulses);
             self.clock.turn_to(Part::Search);
             if self.judge(&outcome, now)? == Verdict::NeedsRelaxation {
                 self.relax();
@@ -352,8 +351,7 @@ impl Workspace {
             self.springs.extend_from_slice(&now.state.springs);
             let Self { rule, problem, velocity, springs, impulses, report, .. } = self;
             let done = rule.distribute(problem, &now.settings.criteria, velocity, springs, impulses);
-            report.residual = report.residual.max(done.accuracy.residual);
-            report.unconverged += u32::from(done.share < 1.0);
+            report.residual = done.accuracy.map_or(report.residual, |new| report.residual.max(new.residual));
         }
     }
 
@@ -507,11 +505,6 @@ impl Workspace {
 impl Setting<'_> {
     fn is_least_norm(&self) -> bool {
         self.settings.impulses.is_least_norm(self.adhesion)
-    }
-
-    fn criteria_of_solver(&self) -> Criteria {
-        let criteria = &self.settings.criteria;
-        if self.is_least_norm() { LeastNorm::criteria_of_solver(criteria) } else { *criteria }
     }
 
     /// The smallest radius: what tolerances are relative to.
