@@ -16,6 +16,6 @@ pub struct State {
     /// Contacts that are glued (γ < 0) or carried an impulse in the last step, sorted by pair.
     pub contacts: Vec<Contact>,
     /// The vectors u of the last step's impulses, Λ = max(lower, G u), one a particle: from them the next step looks for
-    /// the least impulses. Empty where none were looked for.
+    /// the least impulses. Empty where there was nothing to choose.
     pub springs: Vec<DVec3>,
 }
