@@ -153,7 +153,7 @@ fn a_pinched_particle_is_named_and_what_was_written_is_kept() {
     place.write("pinch.toml", PINCHED);
     let parts = [
         "step 101 (t = 1.01)",
-        "particle 1 pinched between obstacle `anvil` and obstacle `left`",
+        "particle 1 pinched between obstacle `left` and obstacle `anvil`",
         "when_pinched",
         "is in runs/pinch, with a checkpoint of step 100",
         "runs/pinch/failed-projection.qpb",

@@ -4,6 +4,8 @@
 //! D·y + h Σ_i |(Gᵀy)_i| V_max < 0, none is slower than V_max. Where the problem has no solution the impulses grow
 //! along such a ray: their change between two tests is the y tried here.
 
+use std::cmp::Reverse;
+
 use glam::DVec3;
 
 use super::{Problem, WALL};
@@ -64,7 +66,9 @@ impl Watch {
         let ray = &self.previous;
         let largest = ray.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
         let mut culprits: Vec<usize> = (0..ray.len()).filter(|&c| ray[c].abs() > NAMED_SHARE * largest).collect();
-        culprits.sort_by(|&a, &b| ray[b].abs().total_cmp(&ray[a].abs()).then(a.cmp(&b)));
+        // In percent: what matters alike is named in the order of the rows, not of rounding.
+        let percent = |c: usize| (100.0 * ray[c].abs() / largest).round() as u8;
+        culprits.sort_by_key(|&c| (Reverse(percent(c)), c));
         Some(culprits)
     }
 }
