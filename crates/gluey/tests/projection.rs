@@ -185,6 +185,22 @@ fn blocks_cost_few_sweeps() {
     assert!(cut <= 1.1 * whole + 8.0, "{cut} against {whole}");
 }
 
+/// Seven of 28 discs in a heap stand between two walls that they exactly span: it takes impulses a hundred times those
+/// of the rest to hold them, and on the way there the residual hardly falls.
+#[test]
+fn an_arch_that_exactly_fits_is_held() {
+    let file = ProblemFile::read(&include_bytes!("problems/arch.qpb")[..]).unwrap();
+    for (tolerance, most) in [(1e-6, 2_000), (1e-9, 4_000)] {
+        for start in [vec![0.0; file.warm.len()], file.warm.clone()] {
+            let mut impulses = start;
+            let criteria = Criteria { tolerance, max_sweeps: most };
+            let outcome = AcceleratedGaussSeidel::default().solve(&file.problem, &criteria, &mut impulses);
+            assert_eq!(outcome.status, Status::Converged, "{tolerance}: {outcome:?}");
+            assert!(file.problem.accuracy(&impulses).residual <= tolerance);
+        }
+    }
+}
+
 fn one_ball(rows: Vec<Row>) -> Problem {
     let apriori = vec![DVec3::new(0.0, 0.0, -3.0)];
     Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], apriori, rows, order: Vec::new() }

@@ -42,6 +42,8 @@ pub(super) struct Blocks {
     /// Rows across blocks, as the rank of the owner's body and the row.
     across: Vec<u64>,
     scratch: Scratch,
+    /// Whether the rows remember an earlier point.
+    marked: bool,
 }
 
 /// For the cutting of borders, one entry a body.
@@ -106,6 +108,8 @@ struct Quads {
     unknowns: Vec<Unknowns>,
     /// Rows set aside because their quad already moves one of their bodies.
     aside: Vec<u32>,
+    /// An earlier swept point.
+    mark: Vec<[f64; 4]>,
 }
 
 /// What there is to tell about the swept point.
@@ -136,6 +140,7 @@ impl Blocks {
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
         self.interiors.resize_with(count.div_ceil(size).max(1), Interior::default);
         self.list(problem, size);
+        self.marked = false;
         let Self { interiors, rank, listed, start, .. } = self;
         let (rank, listed, start) = (rank.as_slice(), listed.as_slice(), start.as_slice());
         each_with_index(interiors, |block, interior| {
@@ -214,6 +219,28 @@ impl Blocks {
         let own = self.interiors.iter().map(|interior| interior.motion);
         let motion = own.chain(self.borders.iter().map(|border| border.motion)).fold(Motion::default(), Motion::with);
         Advance { motion, energy: self.interiors.iter().map(|interior| interior.energy).sum() }
+    }
+
+    /// Takes the whole way p since the last call for the last move, and tells how much more of it makes the objective
+    /// least: −wᵀp / pᵀAp, or less where a row meets its bound before. The first call only marks where the way begins.
+    pub(super) fn leap(&mut self, problem: &Problem) -> Option<f64> {
+        let further = self.marked.then(|| {
+            each(&mut self.interiors, |interior| interior.rows.move_from_mark());
+            each(&mut self.borders, |border| border.rows.move_from_mark());
+            self.refresh(problem);
+            let interiors = &self.interiors;
+            each(&mut self.borders, |border| border.take(interiors));
+            let own = self.interiors.iter().map(|interior| interior.rows.slope(&interior.bodies));
+            let (slope, room) = own
+                .chain(self.borders.iter().map(|border| border.rows.slope(&border.copies)))
+                .fold((0.0, f64::INFINITY), |(slope, room), (more, within)| (slope + more, room.min(within)));
+            let curvature: f64 = self.interiors.iter().map(Interior::energy_of_move).sum();
+            if slope < 0.0 && curvature > 0.0 { room.min(-slope / curvature) } else { 0.0 }
+        });
+        each(&mut self.interiors, |interior| interior.rows.mark());
+        each(&mut self.borders, |border| border.rows.mark());
+        self.marked = true;
+        further
     }
 
     /// Residual and objective at the swept point, whose velocities are taken as they are.
@@ -366,6 +393,15 @@ impl Interior {
         }
     }
 
+    /// Σ m |V − V before|².
+    fn energy_of_move(&self) -> f64 {
+        let bodies = self.bodies.iter().zip(&self.before);
+        let energy = |(body, before): (&Body, &Earlier)| {
+            before.mass * DVec3::from(body.velocity).distance_squared(before.velocity.into())
+        };
+        bodies.map(energy).sum()
+    }
+
     /// Σ m |V − V^{n+1/2}|².
     fn energy_added(&self, problem: &Problem) -> f64 {
         let bodies = self.bodies.iter().zip(&self.before).enumerate();
@@ -455,6 +491,35 @@ impl Quads {
 
     fn sweep(&mut self, bodies: &mut [Body], momentum: f64) -> Motion {
         sweep(bodies, &self.fours, &mut self.unknowns, momentum)
+    }
+
+    fn mark(&mut self) {
+        self.mark.clear();
+        self.mark.extend(self.unknowns.iter().map(|unknown| unknown.x));
+    }
+
+    /// d is the way from the mark.
+    fn move_from_mark(&mut self) {
+        for (unknown, mark) in self.unknowns.iter_mut().zip(&self.mark) {
+            unknown.d = std::array::from_fn(|lane| unknown.x[lane] - mark[lane]);
+        }
+    }
+
+    /// Σ w d, and how often d can be repeated before a row meets its bound.
+    fn slope(&self, bodies: &[Body]) -> (f64, f64) {
+        let (mut slope, mut room) = (0.0, f64::INFINITY);
+        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+            for (lane, joint) in quad.joints.iter().enumerate() {
+                let (from, to) = (bodies[joint.i as usize].velocity, bodies[joint.j as usize].velocity);
+                let closing = DVec3::from(joint.normal).dot(DVec3::from(to) - DVec3::from(from));
+                let d = unknown.d[lane];
+                slope += (quad.rate[lane] + closing) * d;
+                if d < 0.0 {
+                    room = room.min((quad.lower[lane] - unknown.x[lane]) / d);
+                }
+            }
+        }
+        (slope, room)
     }
 
     /// Tells every body what the rows push it by, at the swept point and the one before.

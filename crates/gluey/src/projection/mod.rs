@@ -215,6 +215,9 @@ struct Monitor<'a> {
     criteria: &'a Criteria,
     best: f64,
     best_at: u64,
+    /// The residual that is to be halved next, and since when.
+    halving: f64,
+    halved_at: u64,
 }
 
 impl<'a> Monitor<'a> {
@@ -222,9 +225,11 @@ impl<'a> Monitor<'a> {
     /// stalled.
     const DECAY: f64 = 0.99;
     const WINDOW: u64 = 5_000;
+    /// One that has not halved for so many sweeps falls slowly.
+    const LULL: u64 = 512;
 
     fn new(criteria: &'a Criteria) -> Self {
-        Self { criteria, best: f64::INFINITY, best_at: 0 }
+        Self { criteria, best: f64::INFINITY, best_at: 0, halving: f64::INFINITY, halved_at: 0 }
     }
 
     /// Why the solve ends with this residual, if it does.
@@ -235,6 +240,9 @@ impl<'a> Monitor<'a> {
         if residual < Self::DECAY * self.best {
             (self.best, self.best_at) = (residual, sweeps);
         }
+        if residual < 0.5 * self.halving {
+            (self.halving, self.halved_at) = (residual, sweeps);
+        }
         if sweeps >= self.criteria.max_sweeps {
             Some(Status::SweepLimit)
         } else if sweeps - self.best_at >= Self::WINDOW.max(sweeps / 2) || residual.is_nan() {
@@ -242,6 +250,11 @@ impl<'a> Monitor<'a> {
         } else {
             None
         }
+    }
+
+    /// Whether the residual falls slowly.
+    fn is_slow(&self, sweeps: u64) -> bool {
+        sweeps - self.halved_at >= Self::LULL
     }
 
     /// The same for a solver that has impulses and their velocities at hand, and watches for problems without solution.
