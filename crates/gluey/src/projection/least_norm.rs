@@ -20,7 +20,10 @@
 //!
 //! and g is the descent of a convex, continuously differentiable, piecewise quadratic function of u. Newton's method on
 //! it is finite: with the rows S above their bounds, K δ = g(u) for K = G_Sᵀ G_S, then a line search along δ. The first S
-//! is that of Λ_found, which is right in most steps.
+//! is that of the last step's u where it still holds, else that of Λ_found.
+//!
+//! Whatever u is, Λ(u) are the least impulses for the velocity that they give. So the method ends when this velocity is as
+//! good as the one found: within the tolerance. At rest the u of the last step still is, and nothing has to be solved.
 
 use glam::DVec3;
 
@@ -28,8 +31,10 @@ use super::self_stress::{Closed, SelfStress};
 use super::stiffness::{Enough, Spring, Stiffness};
 use super::{Accuracy, Criteria, Problem};
 
-/// How far the impulses may be from the rule's, relative to their norm.
-const ACCURACY: f64 = 1e-5;
+/// How much better the last Newton step is solved the next time, where it did not do.
+const CLOSER: f64 = 0.1;
+/// No impulses are better than this, relative to their norm.
+const ROUNDING: f64 = 1e-13;
 /// How far a Newton step is solved while the rows above their bounds still change, relative to the step.
 const ROUGH: f64 = 0.05;
 /// The stiffness of rows at their bounds: next to none, so that Newton's method is what it is.
@@ -114,8 +119,8 @@ impl LeastNorm {
         // Two bodies that move by so much change the gap between them by what the solver has left of the tolerance.
         let left = criteria.tolerance - problem.accuracy_with(impulses, velocity).residual;
         let allowed = 0.5 * left.max(0.0) * problem.length;
-        self.adopt(problem.apriori.len(), u);
-        let (share, products) = self.minimise(problem, allowed);
+        let holds = self.adopt(problem.apriori.len(), u);
+        let (share, products) = self.minimise(problem, allowed, holds);
         self.write(share, impulses);
         self.hand_over(problem.apriori.len(), u);
         problem.velocity_into(impulses, velocity);
@@ -123,45 +128,50 @@ impl LeastNorm {
         Distribution { rows, products, accuracy, share }
     }
 
-    /// Newton's method until no body would move by more than `allowed`; the share of the way that may be taken then, and
-    /// the products it took.
-    fn minimise(&mut self, problem: &Problem, allowed: f64) -> (f64, u64) {
-        let mut products = 3;
-        let (mut accuracy, mut settled) = (ACCURACY, true);
-        // The first step is taken whole if it lowers the dual: S is that of the impulses found, not that of the guess.
-        let mut first = true;
-        let mut slack = LEAST_SLACK;
-        loop {
+    /// Newton's method until no body would move by more than `allowed`, from S of a guess that `holds`, else from that of
+    /// the impulses found; the share of the way that may be taken then, and the products it took.
+    fn minimise(&mut self, problem: &Problem, allowed: f64, holds: bool) -> (f64, u64) {
+        let mut products = 4;
+        let mut error = self.error_for(problem, allowed);
+        // The first step from the impulses found is good if they have the right S.
+        let (mut first, mut settled, mut slack) = (!holds, !holds, LEAST_SLACK);
+        let mut moved = self.moved(problem);
+        while moved > allowed {
+            if products >= self.most_products {
+                return (allowed / moved, products);
+            }
             self.stiffness.assemble(self.displacement.len(), &self.springs, slack);
             let left = |spring: &Spring| spring.found - if spring.above { spring.stretch } else { spring.lower };
-            self.stiffness.load(&self.springs, left);
-            let error = accuracy * norm(&self.springs);
+            self.stiffness.load(self.displacement.len(), &self.springs, left);
             let relative = if settled { 0.0 } else { ROUGH };
             // Where the first step leads nowhere there must be products left for those that do.
             let limit = if first { self.most_products / 2 } else { self.most_products };
             let enough = Enough { error, relative, products: limit.saturating_sub(products) };
             let solution = self.stiffness.solve(&self.springs, &enough, &mut self.step);
             products += solution.products + 2;
-            // Rows that still change sides do so at the bound if the step itself is within the error.
-            let accurate = solution.reached && (settled || (!first && solution.size <= error));
+            if settled && solution.reached {
+                error *= CLOSER;
+            }
             self.stretch_by_step();
+            // S is that of the impulses found, not of u: a step that lowers the dual is taken whole.
             let whole = first && self.dual(1.0) <= self.dual(0.0);
             let part = if whole { 1.0 } else { self.search() };
             let same = self.advance(part);
             settled = (same && (whole || !first)) || solution.size <= error;
             slack = if part < SHORT { (SLACKER * slack).min(1.0) } else { (slack / SLACKER).max(LEAST_SLACK) };
             first = false;
-            let moved = self.moved(problem);
-            if settled && accurate {
-                if moved <= allowed {
-                    return (1.0, products);
-                }
-                accuracy *= 0.1;
-            }
-            if products >= self.most_products {
-                return (if moved > allowed { allowed / moved } else { 1.0 }, products);
-            }
+            moved = self.moved(problem);
         }
+        (1.0, products)
+    }
+
+    /// |Λ − Λ_exact| at which bodies move by about `allowed`, if the rows have equal parts in it.
+    fn error_for(&self, problem: &Problem, allowed: f64) -> f64 {
+        let inverse_masses = self.self_stress.bodies().iter().map(|k| problem.inverse_mass[*k as usize]);
+        let lightest = inverse_masses.fold(0.0, f64::max);
+        let squares = self.springs.iter().map(|spring| spring.found * spring.found).sum::<f64>();
+        let even = (self.springs.len() as f64).sqrt() * allowed / (problem.dt * lightest);
+        even.max(ROUNDING * squares.sqrt())
     }
 
     /// Rows within what the solver may leave open count as closed: else its tolerance would decide which of two contacts
@@ -196,8 +206,8 @@ impl LeastNorm {
         }
     }
 
-    /// As much of the guess as lowers the dual most.
-    fn adopt(&mut self, bodies: usize, u: &[DVec3]) {
+    /// As much of the guess as lowers the dual most; whether that is all of it, with S then.
+    fn adopt(&mut self, bodies: usize, u: &[DVec3]) -> bool {
         let guess = |k: &u32| if u.len() == bodies { u[*k as usize] } else { DVec3::ZERO };
         self.step.clear();
         self.step.extend(self.self_stress.bodies().iter().map(guess));
@@ -205,9 +215,12 @@ impl LeastNorm {
         let part = self.search();
         self.displacement.clear();
         self.displacement.extend(self.step.iter().map(|step| *step * part));
+        let holds = (1.0 - part).abs() <= FLAT;
         for spring in &mut self.springs {
             spring.stretch = part * spring.rate;
+            spring.above = if holds { spring.stretch > spring.lower } else { spring.above };
         }
+        holds
     }
 
     /// The rates G δ.
@@ -281,7 +294,8 @@ impl LeastNorm {
 
     /// How far what is left of g would move a body.
     fn moved(&mut self, problem: &Problem) -> f64 {
-        let left = self.stiffness.load(&self.springs, |spring| spring.found - spring.impulse());
+        let left =
+            self.stiffness.load(self.displacement.len(), &self.springs, |spring| spring.found - spring.impulse());
         let bodies = left.iter().zip(self.self_stress.bodies());
         problem.dt * bodies.map(|(g, k)| g.length() * problem.inverse_mass[*k as usize]).fold(0.0, f64::max)
     }
@@ -303,18 +317,6 @@ impl LeastNorm {
             u[*k as usize] = *displacement;
         }
     }
-}
-
-/// |Λ|, of those found or of the springs, whichever is less: neither a start with great self-stress nor a bad guess makes
-/// the rule careless.
-fn norm(springs: &[Spring]) -> f64 {
-    let (mut of_found, mut of_springs) = (0.0, 0.0);
-    for spring in springs {
-        of_found += spring.found.powi(2);
-        of_springs += spring.impulse().powi(2);
-    }
-    let least = if of_springs > 0.0 { of_springs.min(of_found) } else { of_found };
-    least.sqrt()
 }
 
 #[cfg(test)]

@@ -152,8 +152,7 @@ impl Stiffness {
     }
 
     /// g = Gᵀ f for a force f on each row; the entries of the bodies.
-    pub(super) fn load(&mut self, springs: &[Spring], force: impl Fn(&Spring) -> f64) -> &[DVec3] {
-        let bodies = self.bodies();
+    pub(super) fn load(&mut self, bodies: usize, springs: &[Spring], force: impl Fn(&Spring) -> f64) -> &[DVec3] {
         self.load.clear();
         self.load.resize(bodies + 1, DVec3::ZERO);
         for spring in springs {
