@@ -18,15 +18,18 @@
 
 use glam::DVec3;
 
-use super::blocks::{Advance, Blocks, Inspection};
+use super::blocks::{Advance, Blocks};
+use super::quads::Inspection;
 use super::{Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch};
 
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.4;
 /// The residual is looked at where the sweeps suggest that it is within this factor of the tolerance,
 const NEAR: f64 = 3.0;
-/// and in any case after so many sweeps; velocities are then gathered afresh and the objective is compared.
-const SWEEPS_BETWEEN_REFRESHES: u64 = 8 * SWEEPS_BETWEEN_TESTS;
+/// and in any case after so many sweeps; the objective is then compared.
+const SWEEPS_BETWEEN_LOOKS: u64 = 8 * SWEEPS_BETWEEN_TESTS;
+/// After so many sweeps velocities are gathered afresh.
+const SWEEPS_BETWEEN_REFRESHES: u64 = 4 * SWEEPS_BETWEEN_LOOKS;
 
 /// One block's rows and bodies fit into the cache next to a core.
 const BODIES_IN_BLOCK: usize = 4_096;
@@ -60,11 +63,11 @@ impl Projection for AcceleratedGaussSeidel {
         let mut estimate = 0.0;
 
         let (status, accuracy) = loop {
-            let thorough = sweeps % SWEEPS_BETWEEN_REFRESHES == 0;
+            let thorough = sweeps % SWEEPS_BETWEEN_LOOKS == 0;
             if thorough || (sweeps % SWEEPS_BETWEEN_TESTS == 0 && estimate <= NEAR * criteria.tolerance) {
-                if thorough && sweeps > 0 {
+                if sweeps % SWEEPS_BETWEEN_REFRESHES == 0 && sweeps > 0 {
                     self.blocks.refresh(problem);
-                    products += 2;
+                    products += 1;
                 }
                 let found = self.blocks.inspect(problem);
                 products += 1;
@@ -122,7 +125,8 @@ impl AcceleratedGaussSeidel {
     /// The impulses of the swept point, and how good they are.
     fn conclude(&mut self, problem: &Problem, impulses: &mut [f64]) -> Accuracy {
         self.blocks.unload(problem, impulses);
-        problem.velocity_into(impulses, &mut self.velocity);
+        self.blocks.refresh(problem);
+        self.blocks.velocity_into(problem, &mut self.velocity);
         problem.accuracy_with(impulses, &self.velocity)
     }
 }

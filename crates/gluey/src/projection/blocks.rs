@@ -19,14 +19,10 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::sweep::{Body, Earlier, Joint, Motion, Quad, Unknowns, extrapolate, sweep};
-use super::{Problem, Row, WALL};
+use super::quads::{Entry, Inspection, Quads};
+use super::sweep::{Body, Earlier, Motion, Unknowns, extrapolate};
+use super::{Problem, WALL};
 use crate::room::{make_room, refill};
-
-/// Quads are filled with rows from so many equal parts of a list: a quad need not wait for the one before.
-const PARTS: usize = 8;
-/// No row: pads a quad.
-const NONE: u32 = u32::MAX;
 
 /// The blocks of a problem, and the buffers to cut the next one.
 #[derive(Default)]
@@ -35,26 +31,28 @@ pub(super) struct Blocks {
     borders: Vec<Border>,
     /// Where each body stands in the problem's order.
     rank: Vec<u32>,
-    /// Rows within a block, by the lower rank of their bodies.
-    listed: Vec<u32>,
-    /// Where the rows of each rank start in `listed`.
-    start: Vec<u32>,
-    /// Rows across blocks, as the rank of the owner's body and the row.
-    across: Vec<u64>,
-    scratch: Scratch,
+    listing: Listing,
+    /// How many copies each body has, and how many of them have been told where they belong.
+    copies: Vec<[u16; 2]>,
     /// Whether the rows remember an earlier point.
     marked: bool,
 }
 
-/// For the cutting of borders, one entry a body.
+/// The rows of each body: those that start from it.
 #[derive(Default)]
-struct Scratch {
-    /// The border that copied the body last, then the body's copy in the border being filled.
-    copy: Vec<u32>,
-    /// How many copies it has,
-    copies: Vec<u16>,
-    /// and how many of them have been told where they belong.
-    placed: Vec<u16>,
+struct Listing {
+    /// Where the rows of a body begin, and those of the next one after it.
+    start: Vec<u32>,
+    /// The rows, body by body; empty where they come in this order.
+    rows: Vec<u32>,
+}
+
+/// Which block a body is in, by its rank.
+#[derive(Clone, Copy)]
+struct Cut<'a> {
+    rank: &'a [u32],
+    /// Bodies of a block; the last may have fewer.
+    size: usize,
 }
 
 /// The bodies of a block and the rows between them.
@@ -66,6 +64,10 @@ struct Interior {
     bodies: Vec<Body>,
     /// Velocities of the swept point before.
     before: Vec<Earlier>,
+    /// The rows of the problem between them,
+    own: Vec<u32>,
+    /// and those from them to other blocks, each after the block whose border it is in.
+    across: Vec<(u32, u32)>,
     rows: Quads,
     arrivals: Vec<Arrival>,
     motion: Motion,
@@ -77,12 +79,12 @@ struct Interior {
 /// The rows that a block owns across to others.
 #[derive(Default)]
 struct Border {
-    /// Copies of the bodies it joins, k/m in place of 1/m; the last is the wall.
-    copies: Vec<Body>,
-    /// The copies' velocities at the swept point before: used while velocities are gathered afresh.
-    before: Vec<Body>,
-    /// Block and place in it of each copied body.
+    /// The rows of the problem.
+    own: Vec<u32>,
+    /// Block and place in it of each body that they join, sorted.
     homes: Vec<(u32, u32)>,
+    /// Copies of these bodies, k/m in place of 1/m; the last is the wall.
+    copies: Vec<Body>,
     rows: Quads,
     motion: Motion,
     inspection: Inspection,
@@ -99,30 +101,6 @@ struct Arrival {
     share: f64,
 }
 
-/// Rows in the order of the sweep.
-#[derive(Default)]
-struct Quads {
-    /// Which row of the problem is where, four a quad.
-    rows: Vec<u32>,
-    fours: Vec<Quad>,
-    unknowns: Vec<Unknowns>,
-    /// Rows set aside because their quad already moves one of their bodies.
-    aside: Vec<u32>,
-    /// An earlier swept point.
-    mark: Vec<[f64; 4]>,
-}
-
-/// What there is to tell about the swept point.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Inspection {
-    /// max A_cc min(z − lower, w)²: its root times h / length is the residual, or a little more for rows of a border.
-    pub residual_squared: f64,
-    /// The objective ½ ΛᵀAΛ + bᵀΛ = Σ Λ w − ½ Σ m |V − V^{n+1/2}|²,
-    pub objective: f64,
-    /// and the size of what it is the sum of.
-    pub magnitude: f64,
-}
-
 /// What an advance tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Advance {
@@ -136,27 +114,27 @@ impl Blocks {
     pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], about: usize) {
         let count = problem.inverse_mass.len();
         let size = block_size(count, about);
+        let blocks = count.div_ceil(size).max(1);
         refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
-        self.interiors.resize_with(count.div_ceil(size).max(1), Interior::default);
-        self.list(problem, size);
+        self.listing.list(problem);
         self.marked = false;
-        let Self { interiors, rank, listed, start, .. } = self;
-        let (rank, listed, start) = (rank.as_slice(), listed.as_slice(), start.as_slice());
-        each_with_index(interiors, |block, interior| {
-            let first = block * size;
-            interior.load(problem, first, size);
-            let (from, to) = (start[first] as usize, start[first + interior.before.len()] as usize);
-            let place = |body: u32| rank[body as usize] - first as u32;
-            interior.rows.fill(&listed[from..to].iter().copied(), (problem, impulses), (&interior.bodies, place));
+        self.interiors.resize_with(blocks, Interior::default);
+        self.borders.resize_with(if blocks > 1 { blocks } else { 0 }, Border::default);
+        let (cut, listing) = (Cut { rank: &self.rank, size }, &self.listing);
+        each_with_index(&mut self.interiors, |block, interior| {
+            interior.load(problem, block * size, size);
+            interior.list(problem, listing, cut);
+            interior.fill(problem, impulses, cut);
         });
-        let blocks = if self.interiors.len() > 1 { self.interiors.len() } else { 0 };
-        self.borders.resize_with(blocks, Border::default);
-        if blocks > 0 {
-            self.copy_bodies(problem, size);
-            self.fill_borders((problem, impulses), size);
+        if blocks > 1 {
+            let interiors = &self.interiors;
+            each_with_index(&mut self.borders, |block, border| border.list(problem, interiors, (block, cut)));
+            copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
+            each(&mut self.borders, |border| border.fill(problem, impulses, cut));
         }
-        self.refresh(problem);
+        self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
+        each(&mut self.interiors, |interior| interior.each_body(|body, before| before.velocity = body.velocity));
     }
 
     /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
@@ -165,38 +143,44 @@ impl Blocks {
         self.borders.iter().for_each(|border| border.rows.unload(problem, &border.copies, impulses));
     }
 
-    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point and the one before it, afresh: sweeps accumulate rounding.
+    /// Velocities at the swept point in the problem's order, as they are.
+    pub(super) fn velocity_into(&self, problem: &Problem, velocity: &mut Vec<DVec3>) {
+        velocity.resize(problem.apriori.len(), DVec3::ZERO);
+        for interior in &self.interiors {
+            for (at, body) in interior.bodies[..interior.before.len()].iter().enumerate() {
+                velocity[problem.along(interior.first + at)] = body.velocity.into();
+            }
+        }
+    }
+
+    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move
+    /// stays what it was.
     pub(super) fn refresh(&mut self, problem: &Problem) {
         each(&mut self.interiors, |interior| {
-            let wall = interior.before.len();
-            for (at, (body, before)) in interior.bodies[..wall].iter_mut().zip(&mut interior.before).enumerate() {
-                body.velocity = problem.apriori[problem.along(interior.first + at)].to_array();
-                before.velocity = body.velocity;
-            }
-            let Interior { bodies, before, rows, .. } = interior;
-            rows.gather(|at, push, push_before| {
-                let inverse_mass = bodies[at].inverse_mass;
-                add(&mut bodies[at].velocity, push, inverse_mass);
-                if at < wall {
-                    add(&mut before[at].velocity, push_before, inverse_mass);
-                }
-            });
+            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
         });
+        self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
+        each(&mut self.interiors, |interior| {
+            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
+        });
+    }
+
+    /// V ← start + M⁻¹ Gᵀ z for a value z of every row; bodies start by their rank.
+    fn gather(&mut self, start: impl Fn(usize) -> DVec3 + Sync, of: impl Fn(&Unknowns) -> [f64; 4] + Sync) {
         each(&mut self.borders, |border| {
-            border.copies.iter_mut().chain(&mut border.before).for_each(|copy| copy.velocity = [0.0; 3]);
-            let Border { copies, before, rows, .. } = border;
-            rows.gather(|at, push, push_before| {
-                let inverse_mass = copies[at].inverse_mass;
-                add(&mut copies[at].velocity, push, inverse_mass);
-                add(&mut before[at].velocity, push_before, inverse_mass);
-            });
+            border.copies.iter_mut().for_each(|copy| copy.velocity = [0.0; 3]);
+            border.rows.gather(&of, &mut border.copies);
         });
         let borders = &self.borders;
         each(&mut self.interiors, |interior| {
+            let wall = interior.before.len();
+            for (at, body) in interior.bodies[..wall].iter_mut().enumerate() {
+                body.velocity = start(interior.first + at).to_array();
+            }
+            interior.rows.gather(&of, &mut interior.bodies);
             for Arrival { body, border, copy, share, .. } in &interior.arrivals {
-                let (border, body, copy) = (&borders[*border as usize], *body as usize, *copy as usize);
-                add(&mut interior.bodies[body].velocity, border.copies[copy].velocity, *share);
-                add(&mut interior.before[body].velocity, border.before[copy].velocity, *share);
+                let velocity = borders[*border as usize].copies[*copy as usize].velocity;
+                add(&mut interior.bodies[*body as usize].velocity, velocity, *share);
             }
         });
     }
@@ -227,7 +211,14 @@ impl Blocks {
         let further = self.marked.then(|| {
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
-            self.refresh(problem);
+            self.gather(|_| DVec3::ZERO, |unknowns| unknowns.d);
+            each(&mut self.interiors, |interior| {
+                interior.each_body(|body, before| before.velocity = body.velocity.map(|v| -v));
+            });
+            self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
+            each(&mut self.interiors, |interior| {
+                interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
+            });
             let interiors = &self.interiors;
             each(&mut self.borders, |border| border.take(interiors));
             let own = self.interiors.iter().map(|interior| interior.rows.slope(&interior.bodies));
@@ -259,106 +250,61 @@ impl Blocks {
         let own = self.interiors.iter().map(|interior| interior.inspection);
         own.chain(self.borders.iter().map(|border| border.inspection)).fold(Inspection::default(), Inspection::with)
     }
+}
 
-    /// Sorts the rows by the lower rank of their bodies, and sets those across blocks aside.
-    fn list(&mut self, problem: &Problem, size: usize) {
-        let Self { rank, listed, start, across, .. } = self;
-        refill(start, rank.len() + 2, 0);
-        across.clear();
-        let ends = |row: &Row| {
-            let i = rank[row.i as usize];
-            (i, if row.j == WALL { i } else { rank[row.j as usize] })
-        };
-        let block = |rank: u32| rank as usize / size;
-        for (c, row) in problem.rows.iter().enumerate() {
-            let (i, j) = ends(row);
-            if block(i) == block(j) {
-                start[i.min(j) as usize + 2] += 1;
-            } else {
-                // Of two blocks the lower owns their rows if their numbers add up to something even, else the higher.
-                let lower_owns = (block(i) + block(j)).is_multiple_of(2);
-                let owner = if lower_owns { i.min(j) } else { i.max(j) };
-                make_room(across, 1);
-                across.push(u64::from(owner) << 32 | c as u64);
-            }
+/// Gives each border copies of the bodies that its rows join, and each body the way its copies come back.
+fn copy_bodies(borders: &mut [Border], interiors: &mut [Interior], copies: &mut Vec<[u16; 2]>, size: usize) {
+    refill(copies, size * interiors.len(), [0; 2]);
+    let rank = |&(block, body): &(u32, u32)| block as usize * size + body as usize;
+    borders.iter().flat_map(|border| &border.homes).for_each(|home| copies[rank(home)][0] += 1);
+    for (b, border) in borders.iter_mut().enumerate() {
+        border.copies.clear();
+        make_room(&mut border.copies, border.homes.len() + 1);
+        for (c, home) in border.homes.iter().enumerate() {
+            let [count, placed] = &mut copies[rank(home)];
+            let (k, interior, body) = (f64::from(*count), &mut interiors[home.0 as usize], home.1);
+            let inverse_mass = k * interior.bodies[body as usize].inverse_mass;
+            border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
+            make_room(&mut interior.arrivals, 1);
+            let (border, copy, first) = (b as u32, c as u32, *placed == 0);
+            interior.arrivals.push(Arrival { body, border, copy, first, share: k.recip() });
+            *placed += 1;
         }
-        across.sort_unstable();
-        for at in 2..start.len() {
-            start[at] += start[at - 1];
-        }
-        refill(listed, problem.rows.len() - across.len(), 0);
-        // `start[rank + 1]` tells where the next row of a rank goes, and in the end where the rank ends.
-        for (c, row) in problem.rows.iter().enumerate() {
-            let (i, j) = ends(row);
-            if block(i) == block(j) {
-                let next = &mut start[i.min(j) as usize + 1];
-                listed[*next as usize] = c as u32;
-                *next += 1;
-            }
-        }
-    }
-
-    /// Gives each border copies of the bodies that its rows join, and each body the way its copies come back.
-    fn copy_bodies(&mut self, problem: &Problem, size: usize) {
-        let Self { interiors, borders, rank, across, scratch, .. } = self;
-        let Scratch { copy, copies, placed } = scratch;
-        refill(copy, rank.len(), NONE);
-        refill(copies, rank.len(), 0);
-        refill(placed, rank.len(), 0);
-        for ((b, border), rows) in borders.iter_mut().enumerate().zip(by_owner(across, size)) {
-            border.homes.clear();
-            for row in rows.iter().map(|entry| &problem.rows[*entry as u32 as usize]) {
-                for at in [row.i, row.j].map(|body| rank[body as usize]) {
-                    // Whoever copied the body last is told by its number: none needs to clean up.
-                    if copy[at as usize] != b as u32 {
-                        copy[at as usize] = b as u32;
-                        copies[at as usize] += 1;
-                        border.homes.push((at / size as u32, at % size as u32));
-                    }
-                }
-            }
-        }
-        for (b, border) in borders.iter_mut().enumerate() {
-            border.copies.clear();
-            for (c, &(block, body)) in border.homes.iter().enumerate() {
-                let at = block as usize * size + body as usize;
-                let k = f64::from(copies[at]);
-                let home = &mut interiors[block as usize];
-                let inverse_mass = k * home.bodies[body as usize].inverse_mass;
-                border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
-                let first = placed[at] == 0;
-                placed[at] += 1;
-                make_room(&mut home.arrivals, 1);
-                home.arrivals.push(Arrival { body, border: b as u32, copy: c as u32, first, share: k.recip() });
-            }
-            border.copies.push(Body::default());
-            border.before.clone_from(&border.copies);
-        }
-    }
-
-    /// Fills in the rows of the borders.
-    fn fill_borders(&mut self, (problem, impulses): (&Problem, &[f64]), size: usize) {
-        let Self { borders, rank, across, scratch, .. } = self;
-        let copy = &mut scratch.copy;
-        for (border, rows) in borders.iter_mut().zip(by_owner(across, size)) {
-            for (c, &(block, body)) in border.homes.iter().enumerate() {
-                copy[block as usize * size + body as usize] = c as u32;
-            }
-            let place = |body: u32| copy[rank[body as usize] as usize];
-            border.rows.fill(&rows.iter().map(|entry| *entry as u32), (problem, impulses), (&border.copies, place));
-        }
+        border.copies.push(Body::default());
     }
 }
 
-/// The rows across blocks, block by block of their owners.
-fn by_owner(across: &[u64], size: usize) -> impl Iterator<Item = &[u64]> {
-    let mut rest = across;
-    (0..).map(move |block| {
-        let own = rest.partition_point(|entry| (entry >> 32) as usize / size <= block);
-        let (mine, others) = rest.split_at(own);
-        rest = others;
-        mine
-    })
+impl Listing {
+    fn list(&mut self, problem: &Problem) {
+        let Self { start, rows } = self;
+        let sorted = problem.rows.is_sorted_by_key(|row| row.i);
+        // Unsorted, `start[i + 1]` first tells where the next row of body i goes, and in the end where they end.
+        let ahead = if sorted { 1 } else { 2 };
+        refill(start, problem.inverse_mass.len() + ahead, 0);
+        problem.rows.iter().for_each(|row| start[row.i as usize + ahead] += 1);
+        for at in 1..start.len() {
+            start[at] += start[at - 1];
+        }
+        refill(rows, if sorted { 0 } else { problem.rows.len() }, 0);
+        for (c, row) in problem.rows.iter().enumerate().take(rows.len()) {
+            let next = &mut start[row.i as usize + 1];
+            rows[*next as usize] = c as u32;
+            *next += 1;
+        }
+    }
+
+    /// The rows that start from a body.
+    fn from(&self, body: usize) -> impl Iterator<Item = u32> {
+        (self.start[body]..self.start[body + 1]).map(|at| self.rows.get(at as usize).copied().unwrap_or(at))
+    }
+}
+
+impl Cut<'_> {
+    /// Block of a body and place in it.
+    fn home(&self, body: u32) -> (u32, u32) {
+        let (rank, size) = (self.rank[body as usize], self.size as u32);
+        (rank / size, rank % size)
+    }
 }
 
 impl Interior {
@@ -378,6 +324,40 @@ impl Interior {
             self.before.push(Earlier { velocity: [0.0; 3], mass });
         }
         self.bodies.push(Body::default());
+    }
+
+    /// The rows that start from its bodies.
+    fn list(&mut self, problem: &Problem, listing: &Listing, cut: Cut) {
+        self.own.clear();
+        self.across.clear();
+        let (first, count) = (self.first as u32, self.before.len() as u32);
+        for at in self.first..self.first + self.before.len() {
+            for row in listing.from(problem.along(at)) {
+                let partner = problem.rows[row as usize].j;
+                if partner == WALL || cut.rank[partner as usize].wrapping_sub(first) < count {
+                    make_room(&mut self.own, 1);
+                    self.own.push(row);
+                } else {
+                    let (here, there) = (first / cut.size as u32, cut.home(partner).0);
+                    // Of two blocks the lower owns their rows if their numbers add up to something even, else the higher.
+                    let lower_owns = (here + there).is_multiple_of(2);
+                    make_room(&mut self.across, 1);
+                    self.across.push((if lower_owns { here.min(there) } else { here.max(there) }, row));
+                }
+            }
+        }
+        self.across.sort_unstable();
+    }
+
+    fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
+        let Self { first, bodies, own, rows, .. } = self;
+        let place = |body: u32| cut.rank[body as usize] - *first as u32;
+        let wall = bodies.len() as u32 - 1;
+        rows.fill(own, wall, |row| Entry::new(row, (problem, impulses), (bodies, place)));
+    }
+
+    fn each_body(&mut self, mut visit: impl FnMut(&Body, &mut Earlier)) {
+        self.bodies.iter().zip(&mut self.before).for_each(|(body, before)| visit(body, before));
     }
 
     /// Bodies take the mean velocity of their copies.
@@ -420,210 +400,33 @@ impl Border {
             copy.velocity = interiors[block as usize].bodies[body as usize].velocity;
         }
     }
-}
 
-impl Quads {
-    /// Puts rows into quads that share no body, taking them in turn from distant parts of the list.
-    fn fill(
-        &mut self,
-        listed: &(impl ExactSizeIterator<Item = u32> + Clone),
-        (problem, impulses): (&Problem, &[f64]),
-        (bodies, place): (&[Body], impl Fn(u32) -> u32),
-    ) {
-        self.rows.clear();
-        self.fours.clear();
-        self.unknowns.clear();
-        // Hardly any quad is padded.
-        make_room(&mut self.rows, listed.len() + 4);
-        make_room(&mut self.fours, listed.len() / 4 + 1);
-        make_room(&mut self.unknowns, listed.len() / 4 + 1);
-        let wall = bodies.len() as u32 - 1;
-        let entry = |row: u32| Entry::new(row, (problem, impulses), (bodies, &place));
-        let part = listed.len().div_ceil(PARTS);
-        let mut parts: [_; PARTS] = std::array::from_fn(|p| listed.clone().skip(p * part).take(part));
-        let mut aside = std::mem::take(&mut self.aside);
-        aside.clear();
-        for _ in 0..part {
-            for group in parts.chunks_mut(PARTS / 2) {
-                let mut quad = Filling::new(wall);
-                for row in group.iter_mut().filter_map(Iterator::next) {
-                    if !quad.try_add(&entry(row)) {
-                        aside.push(row);
-                    }
-                }
-                self.close(&quad);
-            }
+    /// The rows across that this block owns, and whom they join.
+    fn list(&mut self, problem: &Problem, interiors: &[Interior], (block, cut): (usize, Cut)) {
+        let block = block as u32;
+        self.own.clear();
+        self.homes.clear();
+        for Interior { across, .. } in interiors {
+            let from = across.partition_point(|(owner, _)| *owner < block);
+            let mine = &across[from..];
+            let mine = &mine[..mine.partition_point(|(owner, _)| *owner == block)];
+            make_room(&mut self.own, mine.len());
+            self.own.extend(mine.iter().map(|(_, row)| row));
         }
-        let mut quad = Filling::new(wall);
-        for entry in aside.iter().map(|row| entry(*row)) {
-            if !quad.try_add(&entry) {
-                self.close(&quad);
-                quad = Filling::new(wall);
-                quad.try_add(&entry);
-            }
+        make_room(&mut self.homes, 2 * self.own.len());
+        for row in self.own.iter().map(|row| &problem.rows[*row as usize]) {
+            self.homes.extend([row.i, row.j].map(|body| cut.home(body)));
         }
-        self.close(&quad);
-        self.aside = aside;
+        self.homes.sort_unstable();
+        self.homes.dedup();
     }
 
-    fn close(&mut self, quad: &Filling) {
-        if quad.count > 0 {
-            make_room(&mut self.rows, 4);
-            make_room(&mut self.fours, 1);
-            make_room(&mut self.unknowns, 1);
-            self.rows.extend_from_slice(&quad.rows);
-            self.fours.push(quad.four);
-            self.unknowns.push(quad.unknowns);
-        }
+    fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
+        let Self { own, homes, copies, rows, .. } = self;
+        let place = |body: u32| homes.partition_point(|home| *home < cut.home(body)) as u32;
+        let wall = copies.len() as u32 - 1;
+        rows.fill(own, wall, |row| Entry::new(row, (problem, impulses), (copies, place)));
     }
-
-    fn unload(&self, problem: &Problem, bodies: &[Body], impulses: &mut [f64]) {
-        for ((quad, unknown), rows) in self.fours.iter().zip(&self.unknowns).zip(self.rows.chunks_exact(4)) {
-            for lane in 0..4 {
-                let Some(row) = problem.rows.get(rows[lane] as usize) else { continue };
-                let z = unknown.x[lane];
-                let scale = scale(&quad.joints[lane], bodies);
-                let impulse = if scale > 0.0 { z / scale } else { z };
-                impulses[rows[lane] as usize] = if z == quad.lower[lane] { row.lower } else { impulse.max(row.lower) };
-            }
-        }
-    }
-
-    fn sweep(&mut self, bodies: &mut [Body], momentum: f64) -> Motion {
-        sweep(bodies, &self.fours, &mut self.unknowns, momentum)
-    }
-
-    fn mark(&mut self) {
-        self.mark.clear();
-        self.mark.extend(self.unknowns.iter().map(|unknown| unknown.x));
-    }
-
-    /// d is the way from the mark.
-    fn move_from_mark(&mut self) {
-        for (unknown, mark) in self.unknowns.iter_mut().zip(&self.mark) {
-            unknown.d = std::array::from_fn(|lane| unknown.x[lane] - mark[lane]);
-        }
-    }
-
-    /// Σ w d, and how often d can be repeated before a row meets its bound.
-    fn slope(&self, bodies: &[Body]) -> (f64, f64) {
-        let (mut slope, mut room) = (0.0, f64::INFINITY);
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
-            for (lane, joint) in quad.joints.iter().enumerate() {
-                let (from, to) = (bodies[joint.i as usize].velocity, bodies[joint.j as usize].velocity);
-                let closing = DVec3::from(joint.normal).dot(DVec3::from(to) - DVec3::from(from));
-                let d = unknown.d[lane];
-                slope += (quad.rate[lane] + closing) * d;
-                if d < 0.0 {
-                    room = room.min((quad.lower[lane] - unknown.x[lane]) / d);
-                }
-            }
-        }
-        (slope, room)
-    }
-
-    /// Tells every body what the rows push it by, at the swept point and the one before.
-    fn gather(&self, mut push: impl FnMut(usize, [f64; 3], [f64; 3])) {
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
-            for (lane, joint) in quad.joints.iter().enumerate() {
-                let (x, before) = (unknown.x[lane], unknown.x[lane] - unknown.d[lane]);
-                push(joint.i as usize, joint.normal.map(|n| -n * x), joint.normal.map(|n| -n * before));
-                push(joint.j as usize, joint.normal.map(|n| n * x), joint.normal.map(|n| n * before));
-            }
-        }
-    }
-
-    fn inspect(&self, bodies: &[Body]) -> Inspection {
-        let mut found = Inspection::default();
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
-            for (lane, joint) in quad.joints.iter().enumerate() {
-                let normal = DVec3::from(joint.normal);
-                let from = normal.dot(bodies[joint.i as usize].velocity.into());
-                let to = normal.dot(bodies[joint.j as usize].velocity.into());
-                let (x, w) = (unknown.x[lane], quad.rate[lane] + to - from);
-                let diagonal = bodies[joint.i as usize].inverse_mass + bodies[joint.j as usize].inverse_mass;
-                let rest = (x - quad.lower[lane]).min(w);
-                found.residual_squared = super::worse(found.residual_squared, diagonal * rest * rest);
-                found.objective += x * w;
-                found.magnitude += x.abs() * (quad.rate[lane].abs() + to.abs() + from.abs());
-            }
-        }
-        found
-    }
-}
-
-impl Inspection {
-    fn with(self, other: Self) -> Self {
-        Self {
-            residual_squared: super::worse(self.residual_squared, other.residual_squared),
-            objective: self.objective + other.objective,
-            magnitude: self.magnitude + other.magnitude,
-        }
-    }
-}
-
-/// A row, scaled to unit diagonal.
-struct Entry {
-    row: u32,
-    joint: Joint,
-    rate: f64,
-    lower: f64,
-    x: f64,
-}
-
-impl Entry {
-    fn new(row: u32, (problem, impulses): (&Problem, &[f64]), (bodies, place): (&[Body], impl Fn(u32) -> u32)) -> Self {
-        let Row { i, j, normal, gap, lower } = problem.rows[row as usize];
-        let j = if j == WALL { bodies.len() as u32 - 1 } else { place(j) };
-        let mut joint = Joint { normal: [0.0; 3], i: place(i), j };
-        let mut scale = scale(&joint, bodies);
-        let mut rate = 0.0;
-        if scale > 0.0 {
-            let inverse = scale.recip();
-            joint.normal = (normal * inverse).to_array();
-            rate = gap / problem.dt * inverse;
-        } else {
-            scale = 1.0; // Between two that cannot move a row stays where it is.
-        }
-        let lower = scale * lower;
-        Self { row, joint, rate, lower, x: (scale * impulses[row as usize]).max(lower) }
-    }
-}
-
-/// A quad that takes rows as long as they share no body.
-struct Filling {
-    rows: [u32; 4],
-    four: Quad,
-    unknowns: Unknowns,
-    count: usize,
-    wall: u32,
-}
-
-impl Filling {
-    fn new(wall: u32) -> Self {
-        let joints = [Joint { normal: [0.0; 3], i: wall, j: wall }; 4];
-        let four = Quad { joints, ..Quad::default() };
-        Self { rows: [NONE; 4], four, unknowns: Unknowns::default(), count: 0, wall }
-    }
-
-    fn try_add(&mut self, entry: &Entry) -> bool {
-        let joints = &self.four.joints[..self.count];
-        let met = |body: u32| body != self.wall && joints.iter().any(|other| other.i == body || other.j == body);
-        if self.count == 4 || met(entry.joint.i) || met(entry.joint.j) {
-            return false;
-        }
-        let lane = self.count;
-        self.rows[lane] = entry.row;
-        self.four.joints[lane] = entry.joint;
-        (self.four.rate[lane], self.four.lower[lane], self.unknowns.x[lane]) = (entry.rate, entry.lower, entry.x);
-        self.count += 1;
-        true
-    }
-}
-
-/// √A_cc, in a border with the masses of its copies.
-fn scale(joint: &Joint, bodies: &[Body]) -> f64 {
-    (bodies[joint.i as usize].inverse_mass + bodies[joint.j as usize].inverse_mass).sqrt()
 }
 
 fn add(to: &mut [f64; 3], vector: [f64; 3], times: f64) {

@@ -16,6 +16,7 @@ mod blocks;
 mod feasibility;
 mod file;
 mod least_norm;
+mod quads;
 mod self_stress;
 mod stiffness;
 mod sweep;
@@ -23,6 +24,7 @@ mod uzawa;
 
 use feasibility::Watch;
 use glam::DVec3;
+use rayon::prelude::*;
 
 pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
@@ -32,6 +34,9 @@ pub use uzawa::Uzawa;
 
 /// Stands for the immovable side of a row: an obstacle.
 pub const WALL: u32 = u32::MAX;
+
+/// Fewest rows that are worth a task of their own.
+const CHUNK: usize = 4_096;
 
 /// One constraint D + h normal · (V_j − V_i) ≥ 0 and its impulse Λ ≥ lower.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,14 +133,13 @@ impl Problem {
 
     /// The same for impulses whose velocities are known.
     fn accuracy_with(&self, impulses: &[f64], velocity: &[DVec3]) -> Accuracy {
-        let mut accuracy = Accuracy { residual: 0.0, violation: 0.0 };
-        for (row, &impulse) in self.rows.iter().zip(impulses) {
+        let look = |so_far: Accuracy, (row, impulse): (&Row, &f64)| {
             let end_gap = self.end_gap(row, velocity) / self.length;
             let slack = self.dt * self.diagonal(row) * (impulse - row.lower) / self.length;
-            accuracy.residual = worse(accuracy.residual, slack.min(end_gap).abs());
-            accuracy.violation = worse(accuracy.violation, -end_gap);
-        }
-        accuracy
+            so_far.with(Accuracy { residual: slack.min(end_gap).abs(), violation: -end_gap })
+        };
+        let rows = self.rows.par_iter().zip(impulses).with_min_len(CHUNK);
+        rows.fold(Accuracy::default, look).reduce(Accuracy::default, Accuracy::with)
     }
 }
 
@@ -145,12 +149,19 @@ fn worse(a: f64, b: f64) -> f64 {
 }
 
 /// Independently recomputed quality of a set of impulses, relative to the problem's length.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Accuracy {
     /// Distance from optimality.
     pub residual: f64,
     /// Worst predicted overlap, 0 when there is none.
     pub violation: f64,
+}
+
+impl Accuracy {
+    /// The worse of both.
+    fn with(self, other: Self) -> Self {
+        Self { residual: worse(self.residual, other.residual), violation: worse(self.violation, other.violation) }
+    }
 }
 
 /// When to stop.

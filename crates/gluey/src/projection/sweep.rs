@@ -93,7 +93,7 @@ impl Motion {
 /// Sweeps once over the rows with momentum β.
 pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if wide::is_possible() {
         #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
         return unsafe { wide::sweep(bodies, quads, unknowns, momentum) };
     }
@@ -103,7 +103,7 @@ pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknown
 /// (before, V) ← (V, V + β (V − before)); tells Σ m |V − before|².
 pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if wide::is_possible() {
         #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
         return unsafe { wide::extrapolate(bodies, before, momentum) };
     }
@@ -116,9 +116,9 @@ fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64
         for (axis, energy) in energy.iter_mut().take(3).enumerate() {
             let v = body.velocity[axis];
             let d = v - before.velocity[axis];
-            *energy += before.mass * d * d;
+            *energy = (before.mass * d).mul_add(d, *energy);
             before.velocity[axis] = v;
-            body.velocity[axis] = v + momentum * d;
+            body.velocity[axis] = momentum.mul_add(d, v);
         }
     }
     energy.iter().sum()
@@ -134,22 +134,22 @@ fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], 
             let (from, to) = (bodies[i as usize].velocity, bodies[j as usize].velocity);
             let [px, py, pz] = [0, 1, 2].map(|axis| (to[axis] - from[axis]) * n[axis]);
             let w = (px + py) + pz + quad.rate[lane];
-            let (x, y) = (unknown.x[lane], unknown.x[lane] + momentum * unknown.d[lane]);
+            let (x, y) = (unknown.x[lane], momentum.mul_add(unknown.d[lane], unknown.x[lane]));
             let free = y - w;
             let z = if free > quad.lower[lane] { free } else { quad.lower[lane] };
             let d = z - x;
             change[lane] = z - y;
-            against[lane] -= change[lane] * d;
-            squared[lane] += d * d;
+            against[lane] = (-change[lane]).mul_add(d, against[lane]);
+            squared[lane] = d.mul_add(d, squared[lane]);
             largest[lane] = if largest[lane] > change[lane].abs() { largest[lane] } else { change[lane].abs() };
             (unknown.x[lane], unknown.d[lane]) = (z, d);
         }
         for (joint, change) in quad.joints.iter().zip(change) {
             let push = joint.normal.map(|n| n * change);
             let from = &mut bodies[joint.i as usize];
-            (0..3).for_each(|axis| from.velocity[axis] -= push[axis] * from.inverse_mass);
+            (0..3).for_each(|axis| from.velocity[axis] = (-push[axis]).mul_add(from.inverse_mass, from.velocity[axis]));
             let to = &mut bodies[joint.j as usize];
-            (0..3).for_each(|axis| to.velocity[axis] += push[axis] * to.inverse_mass);
+            (0..3).for_each(|axis| to.velocity[axis] = push[axis].mul_add(to.inverse_mass, to.velocity[axis]));
         }
     }
     Motion::of_lanes(against, squared, largest)
@@ -160,9 +160,9 @@ fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], 
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
 mod wide {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd,
-        _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd, _mm256_setzero_pd,
-        _mm256_store_pd, _mm256_sub_pd,
+        __m256d, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd,
+        _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd,
+        _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
     };
     use std::ptr::{from_mut, from_ref};
 
@@ -175,7 +175,11 @@ mod wide {
     const _: () = assert!(size_of::<Quad>() == 192 && align_of::<Quad>() == 32);
     const _: () = assert!(size_of::<Unknowns>() == 64 && align_of::<Unknowns>() == 32);
 
-    #[target_feature(enable = "avx2")]
+    pub(super) fn is_possible() -> bool {
+        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
+    }
+
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
         let (mut against, mut squared) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let mut largest = _mm256_setzero_pd();
@@ -183,91 +187,97 @@ mod wide {
         for (quad, unknown) in quads.iter().zip(unknowns) {
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
-            let first = _mm256_hadd_pd(closing(bodies, a, na), closing(bodies, b, nb));
-            let last = _mm256_hadd_pd(closing(bodies, c, nc), closing(bodies, d, nd));
-            let plane = _mm256_permute2f128_pd::<0x20>(first, last); // x + y of each row
-            let height = _mm256_permute2f128_pd::<0x31>(first, last); // z + 0 of each row
-            let w = _mm256_add_pd(_mm256_add_pd(plane, height), load(&quad.rate));
+            let (from_to_a, from_to_b) = (ends(bodies, a), ends(bodies, b));
+            let (from_to_c, from_to_d) = (ends(bodies, c), ends(bodies, d));
+            let first = _mm256_hadd_pd(closing(from_to_a, na), closing(from_to_b, nb));
+            let last = _mm256_hadd_pd(closing(from_to_c, nc), closing(from_to_d, nd));
+            // x + y and z of a and b in the halves of the first, of c and d in those of the last.
+            let (inner, outer) = (_mm256_permute2f128_pd::<0x21>(first, last), _mm256_blend_pd::<0b1100>(first, last));
+            let w = _mm256_add_pd(_mm256_add_pd(inner, outer), load(&quad.rate));
             let x = load(&unknown.x);
-            let y = _mm256_add_pd(x, _mm256_mul_pd(momentum, load(&unknown.d)));
+            let y = _mm256_fmadd_pd(momentum, load(&unknown.d), x);
             let z = _mm256_max_pd(_mm256_sub_pd(y, w), load(&quad.lower));
             let (change, d_new) = (_mm256_sub_pd(z, y), _mm256_sub_pd(z, x));
-            against = _mm256_sub_pd(against, _mm256_mul_pd(change, d_new));
-            squared = _mm256_add_pd(squared, _mm256_mul_pd(d_new, d_new));
+            against = _mm256_fnmadd_pd(change, d_new, against);
+            squared = _mm256_fmadd_pd(d_new, d_new, squared);
             largest = _mm256_max_pd(largest, _mm256_andnot_pd(sign, change));
             store(&mut unknown.x, z);
             store(&mut unknown.d, d_new);
-            push(bodies, a, _mm256_mul_pd(na, _mm256_permute4x64_pd::<0x00>(change)));
-            push(bodies, b, _mm256_mul_pd(nb, _mm256_permute4x64_pd::<0x55>(change)));
-            push(bodies, c, _mm256_mul_pd(nc, _mm256_permute4x64_pd::<0xAA>(change)));
-            push(bodies, d, _mm256_mul_pd(nd, _mm256_permute4x64_pd::<0xFF>(change)));
+            push(bodies, a, from_to_a, _mm256_mul_pd(na, _mm256_permute4x64_pd::<0x00>(change)));
+            push(bodies, b, from_to_b, _mm256_mul_pd(nb, _mm256_permute4x64_pd::<0x55>(change)));
+            push(bodies, c, from_to_c, _mm256_mul_pd(nc, _mm256_permute4x64_pd::<0xAA>(change)));
+            push(bodies, d, from_to_d, _mm256_mul_pd(nd, _mm256_permute4x64_pd::<0xFF>(change)));
         }
         Motion::of_lanes(lanes(against), lanes(squared), lanes(largest))
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
         let (mut energy, zero) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let momentum = _mm256_set1_pd(momentum);
         for (at, earlier) in bodies.iter_mut().zip(before) {
             let (v, old) = (body(at), unsafe { _mm256_load_pd(from_ref(earlier).cast()) });
             let d = _mm256_blend_pd::<0b1000>(_mm256_sub_pd(v, old), zero);
-            energy = _mm256_add_pd(energy, _mm256_mul_pd(_mm256_mul_pd(_mm256_set1_pd(earlier.mass), d), d));
+            energy = _mm256_fmadd_pd(_mm256_mul_pd(_mm256_set1_pd(earlier.mass), d), d, energy);
             let kept = _mm256_blend_pd::<0b1000>(v, old);
             unsafe { _mm256_store_pd(from_mut(earlier).cast(), kept) };
-            set(at, _mm256_add_pd(v, _mm256_mul_pd(momentum, d)));
+            set(at, _mm256_fmadd_pd(momentum, d, v));
         }
         lanes(energy).iter().sum()
     }
 
-    /// (V_j − V_i) n̂, component by component; the last is 0.
-    #[target_feature(enable = "avx2")]
-    fn closing(bodies: &[Body], joint: &Joint, normal: __m256d) -> __m256d {
-        let relative = _mm256_sub_pd(body(&bodies[joint.j as usize]), body(&bodies[joint.i as usize]));
-        _mm256_mul_pd(relative, normal)
+    /// The two bodies of a row.
+    #[target_feature(enable = "avx2,fma")]
+    fn ends(bodies: &[Body], joint: &Joint) -> (__m256d, __m256d) {
+        (body(&bodies[joint.i as usize]), body(&bodies[joint.j as usize]))
     }
 
-    /// V_i −= impulse/m_i, V_j += impulse/m_j; the masses stay, because the impulse's last component is 0.
-    #[target_feature(enable = "avx2")]
-    fn push(bodies: &mut [Body], joint: &Joint, impulse: __m256d) {
-        let from = &mut bodies[joint.i as usize];
-        let change = _mm256_mul_pd(impulse, _mm256_set1_pd(from.inverse_mass));
-        set(from, _mm256_sub_pd(body(from), change));
-        let to = &mut bodies[joint.j as usize];
-        let change = _mm256_mul_pd(impulse, _mm256_set1_pd(to.inverse_mass));
-        set(to, _mm256_add_pd(body(to), change));
+    /// (V_j − V_i) n̂, component by component; the last is 0.
+    #[target_feature(enable = "avx2,fma")]
+    fn closing((from, to): (__m256d, __m256d), normal: __m256d) -> __m256d {
+        _mm256_mul_pd(_mm256_sub_pd(to, from), normal)
+    }
+
+    /// V_i −= impulse/m_i, V_j += impulse/m_j; the masses stay, because the impulse's last component is 0. No other row of
+    /// the quad has moved the bodies since they were read.
+    #[target_feature(enable = "avx2,fma")]
+    fn push(bodies: &mut [Body], joint: &Joint, (from, to): (__m256d, __m256d), impulse: __m256d) {
+        let at = &mut bodies[joint.i as usize];
+        set(at, _mm256_fnmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), from));
+        let at = &mut bodies[joint.j as usize];
+        set(at, _mm256_fmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), to));
     }
 
     /// n̂ and 0: the ids behind it are masked out.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn normal(joint: &Joint) -> __m256d {
         _mm256_blend_pd::<0b1000>(unsafe { _mm256_load_pd(from_ref(joint).cast()) }, _mm256_setzero_pd())
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn body(body: &Body) -> __m256d {
         unsafe { _mm256_load_pd(from_ref(body).cast()) }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn set(body: &mut Body, to: __m256d) {
         unsafe { _mm256_store_pd(from_mut(body).cast(), to) }
     }
 
     /// The arrays of quads and unknowns start at multiples of 32 bytes, as asserted above.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn load(lanes: &[f64; 4]) -> __m256d {
         debug_assert!(lanes.as_ptr().addr().is_multiple_of(32));
         unsafe { _mm256_load_pd(lanes.as_ptr()) }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn store(lanes: &mut [f64; 4], to: __m256d) {
         debug_assert!(lanes.as_ptr().addr().is_multiple_of(32));
         unsafe { _mm256_store_pd(lanes.as_mut_ptr(), to) }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn lanes(value: __m256d) -> [f64; 4] {
         let mut lanes = Unknowns::default();
         store(&mut lanes.x, value);
@@ -310,7 +320,7 @@ mod tests {
     #[test]
     #[allow(unsafe_code, reason = "asked for before")]
     fn lanes_change_the_speed_and_no_bit() {
-        if !std::arch::is_x86_feature_detected!("avx2") {
+        if !wide::is_possible() {
             return;
         }
         let mut random = Pcg64::seed_from_u64(1);
