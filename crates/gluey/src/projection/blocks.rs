@@ -19,7 +19,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::quads::{Entry, Inspection, Quads};
+use super::quads::{Inspection, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion, Unknowns, extrapolate};
 use super::{Problem, WALL};
 use crate::room::{make_room, refill};
@@ -60,7 +60,7 @@ struct Cut<'a> {
 struct Interior {
     /// Rank of its first body.
     first: usize,
-    /// Velocities of the swept point; the last body is the wall.
+    /// Velocities of the swept point; the last ones are walls.
     bodies: Vec<Body>,
     /// Velocities of the swept point before.
     before: Vec<Earlier>,
@@ -83,7 +83,7 @@ struct Border {
     own: Vec<u32>,
     /// Block and place in it of each body that they join, sorted.
     homes: Vec<(u32, u32)>,
-    /// Copies of these bodies, k/m in place of 1/m; the last is the wall.
+    /// Copies of these bodies, k/m in place of 1/m; the last ones are walls.
     copies: Vec<Body>,
     rows: Quads,
     motion: Motion,
@@ -259,7 +259,7 @@ fn copy_bodies(borders: &mut [Border], interiors: &mut [Interior], copies: &mut 
     borders.iter().flat_map(|border| &border.homes).for_each(|home| copies[rank(home)][0] += 1);
     for (b, border) in borders.iter_mut().enumerate() {
         border.copies.clear();
-        make_room(&mut border.copies, border.homes.len() + 1);
+        make_room(&mut border.copies, border.homes.len() + WALLS);
         for (c, home) in border.homes.iter().enumerate() {
             let [count, placed] = &mut copies[rank(home)];
             let (k, interior, body) = (f64::from(*count), &mut interiors[home.0 as usize], home.1);
@@ -270,7 +270,7 @@ fn copy_bodies(borders: &mut [Border], interiors: &mut [Interior], copies: &mut 
             interior.arrivals.push(Arrival { body, border, copy, first, share: k.recip() });
             *placed += 1;
         }
-        border.copies.push(Body::default());
+        border.copies.extend([Body::default(); WALLS]);
     }
 }
 
@@ -315,7 +315,7 @@ impl Interior {
         self.arrivals.clear();
         self.bodies.clear();
         self.before.clear();
-        make_room(&mut self.bodies, count + 1);
+        make_room(&mut self.bodies, count + WALLS);
         make_room(&mut self.before, count);
         for at in first..first + count {
             let inverse_mass = problem.inverse_mass[problem.along(at)];
@@ -323,7 +323,7 @@ impl Interior {
             self.bodies.push(Body { velocity: [0.0; 3], inverse_mass });
             self.before.push(Earlier { velocity: [0.0; 3], mass });
         }
-        self.bodies.push(Body::default());
+        self.bodies.extend([Body::default(); WALLS]);
     }
 
     /// The rows that start from its bodies.
@@ -352,8 +352,7 @@ impl Interior {
     fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
         let Self { first, bodies, own, rows, .. } = self;
         let place = |body: u32| cut.rank[body as usize] - *first as u32;
-        let wall = bodies.len() as u32 - 1;
-        rows.fill(own, wall, |row| Entry::new(row, (problem, impulses), (bodies, place)));
+        rows.fill(own, (problem, impulses), (bodies, place));
     }
 
     fn each_body(&mut self, mut visit: impl FnMut(&Body, &mut Earlier)) {
@@ -424,8 +423,7 @@ impl Border {
     fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
         let Self { own, homes, copies, rows, .. } = self;
         let place = |body: u32| homes.partition_point(|home| *home < cut.home(body)) as u32;
-        let wall = copies.len() as u32 - 1;
-        rows.fill(own, wall, |row| Entry::new(row, (problem, impulses), (copies, place)));
+        rows.fill(own, (problem, impulses), (copies, place));
     }
 }
 

@@ -8,6 +8,8 @@ use crate::room::make_room;
 
 /// Quads are filled with rows from so many equal parts of a list: a quad need not wait for the one before.
 const PARTS: usize = 8;
+/// Bodies at the end of a list that stand for the wall: were it one, each row at a wall would wait for the one before.
+pub(super) const WALLS: usize = 16;
 /// No row: pads a quad.
 const NONE: u32 = u32::MAX;
 
@@ -37,7 +39,14 @@ pub(super) struct Inspection {
 
 impl Quads {
     /// Puts rows into quads that share no body, taking them in turn from distant parts of the list.
-    pub(super) fn fill(&mut self, listed: &[u32], wall: u32, entry: impl Fn(u32) -> Entry) {
+    pub(super) fn fill(
+        &mut self,
+        listed: &[u32],
+        (problem, impulses): (&Problem, &[f64]),
+        (bodies, place): (&[Body], impl Fn(u32) -> u32),
+    ) {
+        let wall = (bodies.len() - WALLS) as u32;
+        let entry = |row: u32| Entry::new(row, (problem, impulses), (bodies, &place));
         self.rows.clear();
         self.fours.clear();
         self.unknowns.clear();
@@ -175,7 +184,7 @@ impl Inspection {
 }
 
 /// A row, scaled to unit diagonal.
-pub(super) struct Entry {
+struct Entry {
     row: u32,
     joint: Joint,
     rate: f64,
@@ -190,7 +199,7 @@ impl Entry {
         (bodies, place): (&[Body], impl Fn(u32) -> u32),
     ) -> Self {
         let Row { i, j, normal, gap, lower } = problem.rows[row as usize];
-        let j = if j == WALL { bodies.len() as u32 - 1 } else { place(j) };
+        let j = if j == WALL { (bodies.len() - 1 - row as usize % WALLS) as u32 } else { place(j) };
         let mut joint = Joint { normal: [0.0; 3], i: place(i), j };
         let mut scale = scale(&joint, bodies);
         let mut rate = 0.0;
@@ -212,6 +221,7 @@ struct Filling {
     four: Quad,
     unknowns: Unknowns,
     count: usize,
+    /// The first of the walls.
     wall: u32,
 }
 
@@ -224,7 +234,7 @@ impl Filling {
 
     fn try_add(&mut self, entry: &Entry) -> bool {
         let joints = &self.four.joints[..self.count];
-        let met = |body: u32| body != self.wall && joints.iter().any(|other| other.i == body || other.j == body);
+        let met = |body: u32| body < self.wall && joints.iter().any(|other| other.i == body || other.j == body);
         if self.count == 4 || met(entry.joint.i) || met(entry.joint.j) {
             return false;
         }
