@@ -185,7 +185,7 @@ pub fn pairs_by_brute_force(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32
     let mut found = Vec::new();
     for i in 0..position.len() {
         for j in i + 1..position.len() {
-            let other = Entry { centre: position[j], extent: extent[j], cube: [0; 3], id: j as u32 };
+            let other = Entry { centre: position[j], extent: extent[j], id: j as u32 };
             if within(position[i], extent[i], &other) {
                 found.push((i as u32, j as u32));
             }
@@ -202,7 +202,6 @@ fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
 struct Entry {
     centre: DVec3,
     extent: f64,
-    cube: Cube,
     id: u32,
 }
 
@@ -234,7 +233,7 @@ impl Grid {
             inverse_side: (2.0 * (0..position.len()).map(&extent).fold(f64::MIN_POSITIVE, f64::max)).recip(),
             mask: buckets - 1,
             start: vec![0; buckets + 2],
-            entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, cube: [0; 3], id: 0 }; position.len()],
+            entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 }; position.len()],
             least: [i32::MAX; 3],
             greatest: [i32::MIN; 3],
         };
@@ -253,9 +252,8 @@ impl Grid {
             grid.start[bucket + 1] += grid.start[bucket];
         }
         for (i, &centre) in position.iter().enumerate() {
-            let cube = grid.cube(centre);
-            let next = grid.bucket(cube) + 1;
-            grid.entries[grid.start[next] as usize] = Entry { centre, extent: extent(i), cube, id: i as u32 };
+            let next = grid.bucket(grid.cube(centre)) + 1;
+            grid.entries[grid.start[next] as usize] = Entry { centre, extent: extent(i), id: i as u32 };
             grid.start[next] += 1;
         }
         grid
@@ -264,12 +262,18 @@ impl Grid {
     /// Fills `found` with those after particle i whose balls meet its own, sorted.
     pub fn partners(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
         found.clear();
-        self.visit(self.cube(centre), |other| {
-            if other.id > i && within(centre, extent, other) {
-                found.push(other.id);
+        self.visit(self.cube(centre), |entries| {
+            let mut count = found.len();
+            found.resize(count + entries.len(), 0);
+            // Half of all come before i and few of the others are near, in no order: a branch would mostly be guessed wrong.
+            for other in entries {
+                found[count] = other.id;
+                count += usize::from((other.id > i) & within(centre, extent, other));
             }
+            found.truncate(count);
         });
         found.sort_unstable();
+        found.dedup(); // columns may share buckets
     }
 
     fn cube(&self, x: DVec3) -> Cube {
@@ -289,28 +293,21 @@ impl Grid {
         ((key >> 32) as usize).wrapping_add(z.cast_unsigned() as usize) & self.mask
     }
 
-    /// Every entry in a cube and those around it, each once.
-    fn visit(&self, home: Cube, mut found: impl FnMut(&Entry)) {
+    /// All entries in a cube and those around it, column by column, some perhaps twice and with others between them.
+    fn visit(&self, home: Cube, mut look: impl FnMut(&[Entry])) {
         let range = |axis: usize| {
             let from = home[axis].saturating_sub(1).max(self.least[axis]);
             (from, home[axis].saturating_add(1).min(self.greatest[axis]))
         };
         let ((x, to_x), (y, to_y), (low, high)) = (range(0), range(1), range(2));
+        let entries = |from: usize, to: usize| &self.entries[self.start[from] as usize..self.start[to + 1] as usize];
         for cx in x..=to_x {
             for cy in y..=to_y {
                 let first = self.bucket([cx, cy, low]);
                 let last = first + (high - low) as usize;
-                // Other cubes share the buckets: only entries of this column count, or a pair would be seen twice.
-                let mut look = |from: usize, to: usize| {
-                    for entry in &self.entries[self.start[from] as usize..self.start[to + 1] as usize] {
-                        if entry.cube[0] == cx && entry.cube[1] == cy && (low..=high).contains(&entry.cube[2]) {
-                            found(entry);
-                        }
-                    }
-                };
-                look(first, last.min(self.mask));
+                look(entries(first, last.min(self.mask)));
                 if last > self.mask {
-                    look(0, last & self.mask);
+                    look(entries(0, last & self.mask));
                 }
             }
         }
@@ -353,7 +350,7 @@ mod tests {
         let mut found = Vec::new();
         for (i, &x) in position.iter().enumerate() {
             for &j in list.after(i) {
-                let other = Entry { centre: position[j as usize], extent: extent[j as usize], cube: [0; 3], id: j };
+                let other = Entry { centre: position[j as usize], extent: extent[j as usize], id: j };
                 if within(x, extent[i], &other) {
                     found.push((i as u32, j));
                 }

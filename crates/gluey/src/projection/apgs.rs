@@ -19,7 +19,7 @@
 use glam::DVec3;
 
 use super::blocks::{Advance, Blocks};
-use super::quads::Inspection;
+use super::quads::Objective;
 use super::{Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch};
 
 /// Share of the measured curvature that caps the momentum.
@@ -69,12 +69,12 @@ impl Projection for AcceleratedGaussSeidel {
                     self.blocks.refresh(problem);
                     products += 1;
                 }
-                let found = self.blocks.inspect(problem);
-                products += 1;
-                if thorough {
-                    momentum.judge(&found, sweeps);
+                if thorough && sweeps > 0 {
+                    momentum.judge(&self.blocks.objective(problem), sweeps);
+                    products += 1;
                 }
-                let mut residual = found.residual_squared.sqrt() * to_residual;
+                let mut residual = self.blocks.residual() * to_residual;
+                products += 1;
                 let watching = self.watch.is_due(sweeps);
                 let mut accuracy = None;
                 if residual <= criteria.tolerance || watching {
@@ -176,11 +176,11 @@ impl Momentum {
     }
 
     /// Gives way to plain sweeps where the objective rose by more than rounding.
-    fn judge(&mut self, found: &Inspection, sweeps: u64) {
-        if sweeps >= self.plain_until && found.objective > self.lowest + ROUNDING * found.magnitude {
+    fn judge(&mut self, found: &Objective, sweeps: u64) {
+        if sweeps >= self.plain_until && found.value > self.lowest + ROUNDING * found.magnitude {
             self.plain_until = sweeps + self.patience;
             self.patience *= 2;
         }
-        self.lowest = self.lowest.min(found.objective);
+        self.lowest = self.lowest.min(found.value);
     }
 }

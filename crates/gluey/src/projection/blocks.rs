@@ -19,9 +19,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::quads::{Inspection, Quads, WALLS};
+use super::quads::{Objective, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion, Unknowns, extrapolate};
-use super::{Problem, WALL};
+use super::{Problem, WALL, worse};
 use crate::room::{make_room, refill};
 
 /// The blocks of a problem, and the buffers to cut the next one.
@@ -73,7 +73,8 @@ struct Interior {
     motion: Motion,
     /// Σ m |V − V before|².
     energy: f64,
-    inspection: Inspection,
+    residual_squared: f64,
+    objective: Objective,
 }
 
 /// The rows that a block owns across to others.
@@ -87,7 +88,8 @@ struct Border {
     copies: Vec<Body>,
     rows: Quads,
     motion: Motion,
-    inspection: Inspection,
+    residual_squared: f64,
+    objective: Objective,
 }
 
 /// A copy that tells a body its velocity.
@@ -234,21 +236,37 @@ impl Blocks {
         further
     }
 
-    /// Residual and objective at the swept point, whose velocities are taken as they are.
-    pub(super) fn inspect(&mut self, problem: &Problem) -> Inspection {
+    /// max √A_cc |min(z − lower, w)| at the swept point, whose velocities are taken as they are: times h / length it is the
+    /// residual, or a little more for rows of a border.
+    pub(super) fn residual(&mut self) -> f64 {
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
-            border.inspection = border.rows.inspect(&border.copies);
+            border.residual_squared = border.rows.residual_squared(&border.copies);
         });
         each(&mut self.interiors, |interior| {
-            interior.inspection = interior.rows.inspect(&interior.bodies);
-            let quadratic = 0.5 * interior.energy_added(problem);
-            interior.inspection.objective -= quadratic;
-            interior.inspection.magnitude += quadratic;
+            interior.residual_squared = interior.rows.residual_squared(&interior.bodies);
         });
-        let own = self.interiors.iter().map(|interior| interior.inspection);
-        own.chain(self.borders.iter().map(|border| border.inspection)).fold(Inspection::default(), Inspection::with)
+        let own = self.interiors.iter().map(|interior| interior.residual_squared);
+        own.chain(self.borders.iter().map(|border| border.residual_squared)).fold(0.0, worse).sqrt()
+    }
+
+    /// The objective at the swept point.
+    pub(super) fn objective(&mut self, problem: &Problem) -> Objective {
+        let interiors = &self.interiors;
+        each(&mut self.borders, |border| {
+            border.take(interiors);
+            border.objective = border.rows.objective(&border.copies);
+        });
+        each(&mut self.interiors, |interior| {
+            let Objective { value, magnitude } = interior.rows.objective(&interior.bodies);
+            let quadratic = 0.5 * interior.energy_added(problem);
+            interior.objective = Objective { value: value - quadratic, magnitude: magnitude + quadratic };
+        });
+        let own = self.interiors.iter().map(|interior| interior.objective);
+        own.chain(self.borders.iter().map(|border| border.objective)).fold(Objective::default(), |sum, part| {
+            Objective { value: sum.value + part.value, magnitude: sum.magnitude + part.magnitude }
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::sweep::{Body, Joint, Motion, Quad, Unknowns, sweep};
-use super::{Problem, Row, WALL};
+use super::{Problem, Row, WALL, worse};
 use crate::room::make_room;
 
 /// Quads are filled with rows from so many equal parts of a list: a quad need not wait for the one before.
@@ -26,14 +26,11 @@ pub(super) struct Quads {
     mark: Vec<[f64; 4]>,
 }
 
-/// What there is to tell about the swept point.
+/// The objective ½ ΛᵀAΛ + bᵀΛ = Σ Λ w − ½ Σ m |V − V^{n+1/2}|², or a part of these sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Inspection {
-    /// max A_cc min(z − lower, w)²: its root times h / length is the residual, or a little more for rows of a border.
-    pub residual_squared: f64,
-    /// The objective ½ ΛᵀAΛ + bᵀΛ = Σ Λ w − ½ Σ m |V − V^{n+1/2}|²,
-    pub objective: f64,
-    /// and the size of what it is the sum of.
+pub(super) struct Objective {
+    pub value: f64,
+    /// The size of what it is the sum of.
     pub magnitude: f64,
 }
 
@@ -154,32 +151,33 @@ impl Quads {
         }
     }
 
-    pub(super) fn inspect(&self, bodies: &[Body]) -> Inspection {
-        let mut found = Inspection::default();
+    /// max A_cc min(z − lower, w)² at the swept point.
+    pub(super) fn residual_squared(&self, bodies: &[Body]) -> f64 {
+        let mut largest = [0.0; 4];
+        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+            for (lane, joint) in quad.joints.iter().enumerate() {
+                let (from, to) = (&bodies[joint.i as usize], &bodies[joint.j as usize]);
+                let closing = DVec3::from(joint.normal).dot(DVec3::from(to.velocity) - DVec3::from(from.velocity));
+                let rest = (unknown.x[lane] - quad.lower[lane]).min(quad.rate[lane] + closing);
+                largest[lane] = worse(largest[lane], (from.inverse_mass + to.inverse_mass) * rest * rest);
+            }
+        }
+        largest.into_iter().fold(0.0, worse)
+    }
+
+    /// Σ z w at the swept point.
+    pub(super) fn objective(&self, bodies: &[Body]) -> Objective {
+        let mut sum = Objective::default();
         for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
             for (lane, joint) in quad.joints.iter().enumerate() {
                 let normal = DVec3::from(joint.normal);
                 let from = normal.dot(bodies[joint.i as usize].velocity.into());
                 let to = normal.dot(bodies[joint.j as usize].velocity.into());
-                let (x, w) = (unknown.x[lane], quad.rate[lane] + to - from);
-                let diagonal = bodies[joint.i as usize].inverse_mass + bodies[joint.j as usize].inverse_mass;
-                let rest = (x - quad.lower[lane]).min(w);
-                found.residual_squared = super::worse(found.residual_squared, diagonal * rest * rest);
-                found.objective += x * w;
-                found.magnitude += x.abs() * (quad.rate[lane].abs() + to.abs() + from.abs());
+                sum.value += unknown.x[lane] * (quad.rate[lane] + to - from);
+                sum.magnitude += unknown.x[lane].abs() * (quad.rate[lane].abs() + to.abs() + from.abs());
             }
         }
-        found
-    }
-}
-
-impl Inspection {
-    pub(super) fn with(self, other: Self) -> Self {
-        Self {
-            residual_squared: super::worse(self.residual_squared, other.residual_squared),
-            objective: self.objective + other.objective,
-            magnitude: self.magnitude + other.magnitude,
-        }
+        sum
     }
 }
 

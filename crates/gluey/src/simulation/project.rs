@@ -5,6 +5,7 @@
 //! outside the list could have met, and there is no cut-off to tune.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::candidates::{Candidates, Excursion, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
 use super::places::Places;
@@ -16,7 +17,7 @@ use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Pose, Touch};
 use crate::morton::Curve;
-use crate::projection::{LeastNorm, Outcome, Problem, Projection, Status, WALL};
+use crate::projection::{LeastNorm, Outcome, Problem, Projection, Row, Status, WALL};
 use crate::room::make_room;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -35,6 +36,8 @@ const SHIFTING_ROUNDS: u32 = 3;
 const RELAXATION: f64 = 1e-6;
 /// Above all rounding of a square.
 const ROUNDED_UP: f64 = 1.0 + 1e-12;
+/// Fewest rows that are worth a task of their own.
+const CHUNK: usize = 4_096;
 /// Fewest contacts that a list gets room for.
 const LEAST_ROOM: usize = 64;
 /// Names in an error message.
@@ -388,15 +391,16 @@ impl Workspace {
 
     /// Square of the largest tangential speed of the rows that push, flat sides left out.
     fn fastest_that_pushes(&self, now: &Setting) -> f64 {
-        let mut fastest: f64 = 0.0;
-        for (c, (row, impulse)) in self.problem.rows.iter().zip(&self.impulses).enumerate() {
-            if *impulse > row.lower && !(row.j == WALL && now.is_flat(self.pairs[c])) {
-                let partner = if row.j == WALL { DVec3::ZERO } else { self.velocity[row.j as usize] };
-                let relative = partner - self.velocity[row.i as usize];
-                fastest = fastest.max((relative - row.normal * row.normal.dot(relative)).length_squared());
+        let squared = |((row, impulse), pair): ((&Row, &f64), &Pair)| {
+            if *impulse <= row.lower || (row.j == WALL && now.is_flat(*pair)) {
+                return 0.0;
             }
-        }
-        fastest
+            let partner = if row.j == WALL { DVec3::ZERO } else { self.velocity[row.j as usize] };
+            let relative = partner - self.velocity[row.i as usize];
+            (relative - row.normal * row.normal.dot(relative)).length_squared()
+        };
+        let rows = self.problem.rows.par_iter().zip(&self.impulses).zip(&self.pairs).with_min_len(CHUNK);
+        rows.map(squared).reduce(|| 0.0, f64::max)
     }
 
     /// The tangential displacement at a speed, given by its square, relative to the smallest radius; refuses the sub-step
@@ -480,23 +484,18 @@ impl Workspace {
 
     /// True gaps after the move, over all pairs that could have met.
     pub(super) fn record_gaps(&mut self, particles: &Particles, placed: Places) {
-        let mut least = self.report.least_gap;
-        for (row, &pair) in self.problem.rows.iter().zip(&self.pairs) {
+        let look = |least: f64, (row, pair): (&Row, &Pair)| {
             if row.j == WALL {
-                if let Some((gap, _)) = gap_of(pair, particles, placed) {
-                    least = least.min(gap);
-                }
-                continue;
+                return gap_of(*pair, particles, placed).map_or(least, |(gap, _)| least.min(gap));
             }
             let (i, j) = (row.i as usize, row.j as usize);
             // Where the gap is surely larger than the least one the root need not be taken.
             let touching = particles.radius[i] + particles.radius[j] + least.max(0.0);
             let squared = particles.position[i].distance_squared(particles.position[j]);
-            if squared <= touching * touching * ROUNDED_UP {
-                least = least.min(particles.gap(i, j).0);
-            }
-        }
-        self.report.least_gap = least;
+            if squared <= touching * touching * ROUNDED_UP { least.min(particles.gap(i, j).0) } else { least }
+        };
+        let (so_far, rows) = (self.report.least_gap, self.problem.rows.par_iter().zip(&self.pairs));
+        self.report.least_gap = rows.with_min_len(CHUNK).fold(|| so_far, look).reduce(|| so_far, f64::min);
         self.report.substeps += 1;
         self.report.candidates = self.pairs.len();
     }

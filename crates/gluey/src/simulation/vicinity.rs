@@ -11,7 +11,7 @@ use crate::neighbours::Neighbours;
 use crate::room::make_room;
 
 /// By how much the balls of a list exceed those of the step it is made in: this much of the smallest radius for all,
-const SKIN: f64 = 0.05;
+const SKIN: f64 = 0.1;
 /// and so many times the way of the particle, relative to the crowd, in the step,
 const STEPS: f64 = 16.0;
 /// but no more than this of the smallest radius: the widest ball decides on how many must be looked at.
@@ -49,7 +49,7 @@ impl Vicinity {
         let (particles, extent) = (search.particles, &self.extent);
         let skin = |i: usize| {
             let beyond = (extent[i] - particles.radius[i] - search.diversion[i]).max(0.0);
-            if worthwhile { least + (STEPS * beyond).min(widest) } else { 0.0 }
+            if worthwhile { least + (STEPS * beyond).min(widest) } else { least }
         };
         if self.neighbours.cover(&particles.position, extent, skin) {
             self.remembers = worthwhile;
