@@ -107,8 +107,10 @@ impl Adhesion {
     /// The least impulse Λ of a contact that carries γ into a step of length dt.
     #[must_use]
     pub fn lower(&self, pair: Pair, gamma: f64, step: &Step) -> f64 {
+        if gamma == 0.0 {
+            return 0.0;
+        }
         match (self.law(pair), self.scheme) {
-            _ if gamma == 0.0 => 0.0,
             (Law::Inelastic, _) => 0.0,
             (_, Scheme::Paper) => f64::NEG_INFINITY,
             (Law::Gluey { scaling, .. }, Scheme::OneProjection) => gamma / self.weight(pair, scaling, step.particles),

@@ -1,5 +1,7 @@
 //! The pair, and what a contact carries from step to step.
 
+use std::cmp::Ordering;
+
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -19,15 +21,19 @@ pub enum Partner {
 
 /// A particle and its partner. Two particles are always held with the smaller index first, so a pair has one name.
 /// Pairs sort by particle, then particles before obstacles: the order of every list of contacts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "(u32, Partner)", into = "(u32, Partner)")]
 pub struct Pair {
     first: u32,
-    partner: Partner,
+    /// 0 for a particle, k + 1 for obstacle k.
+    kind: u32,
+    /// The other particle, or the feature.
+    which: u32,
 }
 
 impl Pair {
     /// Stands where a list has room and no pair yet.
-    pub(crate) const UNUSED: Self = Self { first: u32::MAX, partner: Partner::Particle(u32::MAX) };
+    pub(crate) const UNUSED: Self = Self { first: u32::MAX, kind: 0, which: u32::MAX };
 
     /// The pair of particles a and b, in either order.
     ///
@@ -36,13 +42,13 @@ impl Pair {
     #[must_use]
     pub fn particles(a: u32, b: u32) -> Self {
         assert_ne!(a, b, "a particle is no partner of itself");
-        Self { first: a.min(b), partner: Partner::Particle(a.max(b)) }
+        Self { first: a.min(b), kind: 0, which: a.max(b) }
     }
 
     /// A particle and one feature of an obstacle.
     #[must_use]
     pub fn obstacle(particle: u32, obstacle: u32, feature: u32) -> Self {
-        Self { first: particle, partner: Partner::Obstacle { obstacle, feature } }
+        Self { first: particle, kind: obstacle + 1, which: feature }
     }
 
     /// The particle i (of two particles, the one with the smaller index).
@@ -54,7 +60,46 @@ impl Pair {
     /// Its partner.
     #[must_use]
     pub fn partner(self) -> Partner {
-        self.partner
+        match self.kind {
+            0 => Partner::Particle(self.which),
+            next => Partner::Obstacle { obstacle: next - 1, feature: self.which },
+        }
+    }
+
+    /// What pairs are sorted by, in few comparisons.
+    fn key(self) -> (u64, u32) {
+        (u64::from(self.first) << 32 | u64::from(self.kind), self.which)
+    }
+}
+
+impl Ord for Pair {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Pair {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    fn lt(&self, other: &Self) -> bool {
+        self.key() < other.key()
+    }
+}
+
+impl From<(u32, Partner)> for Pair {
+    fn from((first, partner): (u32, Partner)) -> Self {
+        match partner {
+            Partner::Particle(which) => Self { first, kind: 0, which },
+            Partner::Obstacle { obstacle, feature } => Self::obstacle(first, obstacle, feature),
+        }
+    }
+}
+
+impl From<Pair> for (u32, Partner) {
+    fn from(pair: Pair) -> Self {
+        (pair.first, pair.partner())
     }
 }
 

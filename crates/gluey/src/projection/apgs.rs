@@ -125,8 +125,7 @@ impl AcceleratedGaussSeidel {
     /// The impulses of the swept point, and how good they are.
     fn conclude(&mut self, problem: &Problem, impulses: &mut [f64]) -> Accuracy {
         self.blocks.unload(problem, impulses);
-        self.blocks.refresh(problem);
-        self.blocks.velocity_into(problem, &mut self.velocity);
+        problem.velocity_into(impulses, &mut self.velocity);
         problem.accuracy_with(impulses, &self.velocity)
     }
 }

@@ -145,16 +145,6 @@ impl Blocks {
         self.borders.iter().for_each(|border| border.rows.unload(problem, &border.copies, impulses));
     }
 
-    /// Velocities at the swept point in the problem's order, as they are.
-    pub(super) fn velocity_into(&self, problem: &Problem, velocity: &mut Vec<DVec3>) {
-        velocity.resize(problem.apriori.len(), DVec3::ZERO);
-        for interior in &self.interiors {
-            for (at, body) in interior.bodies[..interior.before.len()].iter().enumerate() {
-                velocity[problem.along(interior.first + at)] = body.velocity.into();
-            }
-        }
-    }
-
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move
     /// stays what it was.
     pub(super) fn refresh(&mut self, problem: &Problem) {

@@ -80,6 +80,9 @@ struct Near {
     pair: Pair,
     gap: f64,
     normal: DVec3,
+    /// Square of the tangential speed that V^{n+1/2} gives to it if it closes its gap; 0 along a flat side, where one may
+    /// slide as far as one likes.
+    slip: f64,
 }
 
 impl Search<'_> {
@@ -160,9 +163,10 @@ impl Search<'_> {
                 continue;
             }
             let (gap, normal) = self.particles.gap(i, k);
-            let end_gap = gap + self.dt * normal.dot(self.apriori[k] - self.apriori[i]);
-            if end_gap <= self.diversion[i] + self.diversion[k] {
-                found.add(&Near { pair: Pair::particles(i as u32, j), gap, normal });
+            let relative = self.apriori[k] - self.apriori[i];
+            if gap + self.dt * normal.dot(relative) <= self.diversion[i] + self.diversion[k] {
+                let slip = self.slip(gap, normal, relative);
+                found.add(&Near { pair: Pair::particles(i as u32, j), gap, normal, slip });
             }
         }
     }
@@ -195,22 +199,26 @@ impl Search<'_> {
         obstacle.touches(centre, radius, reach, &mut |touch| {
             if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
                 let pair = Pair::obstacle(i as u32, k, touch.feature);
-                found.add(&Near { pair, gap: touch.gap, normal: touch.normal });
+                let slip = self.slip_of(pair, touch.gap, touch.normal);
+                found.add(&Near { pair, gap: touch.gap, normal: touch.normal, slip });
             }
         });
     }
 
-    /// Square of the tangential speed that V^{n+1/2} gives to a pair if it closes its gap; 0 along a flat side, where one
-    /// may slide as far as one likes.
-    fn slip(&self, near: &Near) -> f64 {
-        let partner = match near.pair.partner() {
+    /// Square of the tangential part of a relative velocity that closes the gap; 0 if it does not.
+    fn slip(&self, gap: f64, normal: DVec3, relative: DVec3) -> f64 {
+        let closing = normal.dot(relative);
+        if gap + self.dt * closing < 0.0 { (relative - normal * closing).length_squared() } else { 0.0 }
+    }
+
+    /// The same for a pair, with the velocities V^{n+1/2}.
+    fn slip_of(&self, pair: Pair, gap: f64, normal: DVec3) -> f64 {
+        let partner = match pair.partner() {
             Partner::Particle(j) => self.apriori[j as usize],
             Partner::Obstacle { obstacle, .. } if self.obstacles[obstacle as usize].shape.is_flat() => return 0.0,
             Partner::Obstacle { .. } => DVec3::ZERO,
         };
-        let relative = partner - self.apriori[near.pair.first() as usize];
-        let closing = near.normal.dot(relative);
-        if near.gap + self.dt * closing < 0.0 { (relative - near.normal * closing).length_squared() } else { 0.0 }
+        self.slip(gap, normal, partner - self.apriori[pair.first() as usize])
     }
 
     pub(super) fn row(&self, pair: Pair, (gap, normal): (f64, DVec3), contact: Option<&Contact>) -> Row {
@@ -250,14 +258,15 @@ impl Joined<'_> {
             if contact.gamma < 0.0
                 && let Some((gap, normal)) = gap_of(contact.pair, self.search.particles, self.search.placed)
             {
-                self.push(&Near { pair: contact.pair, gap, normal }, Some(contact));
+                let slip = self.search.slip_of(contact.pair, gap, normal);
+                self.push(&Near { pair: contact.pair, gap, normal, slip }, Some(contact));
             }
         }
     }
 
     fn push(&mut self, near: &Near, contact: Option<&Contact>) {
         let Self { search, candidates, .. } = self;
-        candidates.fastest = candidates.fastest.max(search.slip(near));
+        candidates.fastest = candidates.fastest.max(near.slip);
         candidates.make_room(1);
         candidates.pairs.push(near.pair);
         candidates.rows.push(search.row(near.pair, (near.gap, near.normal), contact));
