@@ -16,6 +16,8 @@ use crate::{Wishes, cpu, on_threads, ratio};
 const TOLERANCE: f64 = 1e-4;
 /// Height of a bed in a widening box, in diameters.
 const HEIGHT: f64 = 25.0;
+/// Smaller beds are mostly walls: they are shown, and their times do not count in the exponent.
+const GROWS_FROM: usize = 3_000;
 /// Steps over which means are taken: sweeps vary from step to step.
 const STEPS: u32 = 20;
 
@@ -47,8 +49,10 @@ pub fn growth(wishes: &Wishes) -> Answer<()> {
             })?;
             let sweeps = figure(sweeps as f64 / f64::from(STEPS));
             lines.push([name.to_owned(), count.to_string(), milliseconds(time / STEPS), sweeps]);
-            sizes.push(count as f64);
-            times.push(time.as_secs_f64());
+            if count >= GROWS_FROM {
+                sizes.push(count as f64);
+                times.push(time.as_secs_f64());
+            }
         }
         let exponent = slope(&sizes, &times);
         match name {

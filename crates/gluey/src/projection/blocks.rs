@@ -6,7 +6,7 @@
 //!
 //! 1. in every block: its own rows, by Gauss–Seidel;
 //! 2. in every border: copies take the velocities of their bodies; its rows, by Gauss–Seidel;
-//! 3. in every block: bodies take the mean velocity of their copies.
+//! 3. in every block: bodies take the mean velocity of their copies, at the beginning of the next sweep.
 //!
 //! A body of mass m with k copies has mass m/k in each, so the mean of the copies' velocities keeps the momentum, and
 //! since |Σ_b g_b|² ≤ k Σ_b |g_b|² a border's rows see more curvature than there is: all borders together lower the
@@ -34,6 +34,8 @@ pub(super) struct Blocks {
     listing: Listing,
     /// How many copies each body has, and how many of them have been told where they belong.
     copies: Vec<[u16; 2]>,
+    /// Whether copies have velocities that their bodies have not taken yet: the next sweep begins with that.
+    under_way: bool,
     /// Whether the rows remember an earlier point.
     marked: bool,
 }
@@ -120,7 +122,7 @@ impl Blocks {
         refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
         self.listing.list(problem);
-        self.marked = false;
+        (self.under_way, self.marked) = (false, false);
         self.interiors.resize_with(blocks, Interior::default);
         self.borders.resize_with(if blocks > 1 { blocks } else { 0 }, Border::default);
         let (cut, listing) = (Cut { rank: &self.rank, size }, &self.listing);
@@ -148,6 +150,7 @@ impl Blocks {
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move
     /// stays what it was.
     pub(super) fn refresh(&mut self, problem: &Problem) {
+        self.arrive();
         each(&mut self.interiors, |interior| {
             interior.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
         });
@@ -177,21 +180,30 @@ impl Blocks {
         });
     }
 
-    /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
-    pub(super) fn advance(&mut self, momentum: f64) -> Advance {
-        each(&mut self.interiors, |interior| {
-            interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, momentum);
-            interior.motion = interior.rows.sweep(&mut interior.bodies, momentum);
-        });
-        if !self.borders.is_empty() {
-            let interiors = &self.interiors;
-            each(&mut self.borders, |border| {
-                border.take(interiors);
-                border.motion = border.rows.sweep(&mut border.copies, momentum);
-            });
+    /// Bodies take the velocities of their copies.
+    fn arrive(&mut self) {
+        if std::mem::take(&mut self.under_way) {
             let borders = &self.borders;
             each(&mut self.interiors, |interior| interior.take(borders));
         }
+    }
+
+    /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
+    pub(super) fn advance(&mut self, momentum: f64) -> Advance {
+        let arrived = std::mem::replace(&mut self.under_way, !self.borders.is_empty());
+        let borders = &self.borders;
+        each(&mut self.interiors, |interior| {
+            if arrived {
+                interior.take(borders);
+            }
+            interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, momentum);
+            interior.motion = interior.rows.sweep(&mut interior.bodies, momentum);
+        });
+        let interiors = &self.interiors;
+        each(&mut self.borders, |border| {
+            border.take(interiors);
+            border.motion = border.rows.sweep(&mut border.copies, momentum);
+        });
         let own = self.interiors.iter().map(|interior| interior.motion);
         let motion = own.chain(self.borders.iter().map(|border| border.motion)).fold(Motion::default(), Motion::with);
         Advance { motion, energy: self.interiors.iter().map(|interior| interior.energy).sum() }
@@ -201,6 +213,7 @@ impl Blocks {
     /// least: −wᵀp / pᵀAp, or less where a row meets its bound before. The first call only marks where the way begins.
     pub(super) fn leap(&mut self, problem: &Problem) -> Option<f64> {
         let further = self.marked.then(|| {
+            self.under_way = false; // velocities are gathered afresh
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
             self.gather(|_| DVec3::ZERO, |unknowns| unknowns.d);
@@ -229,6 +242,7 @@ impl Blocks {
     /// max √A_cc |min(z − lower, w)| at the swept point, whose velocities are taken as they are: times h / length it is the
     /// residual, or a little more for rows of a border.
     pub(super) fn residual(&mut self) -> f64 {
+        self.arrive();
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
@@ -243,6 +257,7 @@ impl Blocks {
 
     /// The objective at the swept point.
     pub(super) fn objective(&mut self, problem: &Problem) -> Objective {
+        self.arrive();
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
