@@ -30,6 +30,12 @@ pub enum TrajectoryError {
         /// The folder.
         path: PathBuf,
     },
+    /// The run writes no frames that can be read back.
+    #[error("{} has no frames of the kind that gluey reads: its scene leaves \"vtk\" out of output.formats", path.display())]
+    NoFrames {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Another process writes to this folder.
     #[error("{} is in use: another process is writing to this run", path.display())]
     InUse {
@@ -66,12 +72,12 @@ pub enum TrajectoryError {
         /// The newest version this program reads.
         known: u32,
     },
-    /// The checkpoint ends too early.
+    /// A checkpoint or frame ends too early.
     #[error("{} is truncated: {expected} bytes expected, {found} found", path.display())]
     Truncated {
-        /// The checkpoint.
+        /// The file.
         path: PathBuf,
-        /// Bytes the file should have.
+        /// Bytes the file should have, at least.
         expected: u64,
         /// Bytes it has.
         found: u64,
@@ -86,10 +92,10 @@ pub enum TrajectoryError {
         /// Checksum of its content.
         computed: u32,
     },
-    /// The checkpoint cannot be decoded for another reason.
+    /// A checkpoint, frame or list cannot be understood for another reason.
     #[error("{} is damaged: {reason}", path.display())]
     Damaged {
-        /// The checkpoint.
+        /// The file.
         path: PathBuf,
         /// What is wrong.
         reason: String,

@@ -50,10 +50,12 @@ mod error;
 mod files;
 mod frame;
 mod manifest;
+mod polydata;
 mod recorder;
 #[cfg(test)]
 mod resume_tests;
 mod series;
+mod snapshot;
 mod summary;
 mod vtk;
 mod xyz;
@@ -64,4 +66,5 @@ pub use frame::{Frame, ObstacleSurface};
 pub use manifest::{Formats, Group, Manifest, RunInfo};
 pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path};
 pub use series::Observation;
+pub use snapshot::{Snapshot, Snapshots};
 pub use summary::{CheckpointStatus, RunSummary};

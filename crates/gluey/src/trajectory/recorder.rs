@@ -21,10 +21,10 @@ const LOCK: &str = ".lock";
 /// How often and after what pauses a lock is tried again.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
-const FRAMES: &str = "frames";
+pub(super) const FRAMES: &str = "frames";
 pub(super) const PARTICLES: &str = "particles";
-const CONTACTS: &str = "contacts";
-const OBSTACLES: &str = "obstacles";
+pub(super) const CONTACTS: &str = "contacts";
+pub(super) const OBSTACLES: &str = "obstacles";
 const KINDS: [&str; 3] = [PARTICLES, CONTACTS, OBSTACLES];
 
 /// What to do about a run that is in the folder already.
@@ -344,7 +344,7 @@ fn remove_later_frames(frames: &Path, kept: &[FrameStamp]) -> Result<(), Traject
     })
 }
 
-fn frame_file(kind: &str, step: u64) -> String {
+pub(super) fn frame_file(kind: &str, step: u64) -> String {
     format!("{kind}_{step:08}.vtp")
 }
 
