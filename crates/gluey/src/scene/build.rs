@@ -12,7 +12,7 @@ use super::shapes::Workshop;
 use super::sources::Nursery;
 use super::tree::Place;
 use super::value::{Name, Vector};
-use super::{Group, Output, Scene, steps_until};
+use super::{Group, Output, Scene, Stage, steps_until};
 use crate::adhesion::{Adhesion, Law, Scaling, Scheme, Threshold};
 use crate::environment::{
     Dimension, Drag, Environment, FLOW_VARIABLES, Force, ForceComponent, Forcing, Inertial, Overdamped, Per, Signal,
@@ -47,11 +47,8 @@ pub(super) struct Origin<'a> {
 pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Problem>> {
     let mut problems = Vec::new();
     let folder = origin.path.parent().unwrap_or(Path::new(""));
-    let dimension = file.dimension.0;
-    let workshop = Workshop { dimension, folder };
     let root = Place::root(origin.text);
-    let groups = groups(file, &mut problems);
-    let obstacles = obstacles(file, workshop, &root, &mut problems);
+    let Stage { dimension, groups, obstacles, picture } = stage(file, origin, &mut problems);
     let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
     let nursery = Nursery {
         dimension,
@@ -96,8 +93,20 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         groups,
         forces: file.forces.iter().enumerate().map(|(index, force)| label(force, index)).collect(),
         output: output(file),
+        picture,
         simulation,
     })
+}
+
+/// Checks and builds what surrounds the particles.
+pub(super) fn stage(file: &SceneFile, origin: Origin, problems: &mut Vec<Problem>) -> Stage {
+    let folder = origin.path.parent().unwrap_or(Path::new(""));
+    let dimension = file.dimension.0;
+    let root = Place::root(origin.text);
+    let groups = groups(file, problems);
+    let obstacles = obstacles(file, Workshop { dimension, folder }, &root, problems);
+    let picture = file.picture.build(dimension, &root.key("picture"), problems);
+    Stage { dimension, groups, obstacles, picture }
 }
 
 /// Names head columns and stand in rows of text files.

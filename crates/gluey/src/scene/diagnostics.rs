@@ -15,7 +15,7 @@ const MOST_PROBLEMS: usize = 30;
 /// Characters of a line that are shown.
 const LONG_LINE: usize = 120;
 /// Tables of which a file has one.
-const SINGLE_TABLES: [&str; 5] = ["time", "contact", "environment", "solver", "output"];
+const SINGLE_TABLES: [&str; 6] = ["time", "contact", "environment", "solver", "output", "picture"];
 /// How the parser starts to say that a table which stands for a choice is empty.
 const NO_CHOICE: &str = "wanted exactly 1 element, found 0";
 /// And that it has too many keys.

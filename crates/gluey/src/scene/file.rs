@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
+use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Finite, GammaMin, Name, NotNegative, Positive, Radii, Share, Vector};
 
@@ -53,6 +54,9 @@ pub struct SceneFile {
     /// What is written, and how often.
     #[serde(default)]
     pub output: OutputFile,
+    /// How `gluey render` draws a run, unless its options say otherwise.
+    #[serde(default)]
+    pub picture: PictureFile,
 }
 
 /// 2 or 3.

@@ -6,6 +6,7 @@ mod attachment;
 mod build;
 mod diagnostics;
 mod file;
+mod picture;
 mod shapes;
 mod sources;
 mod tree;
@@ -15,7 +16,9 @@ use std::path::Path;
 
 pub use diagnostics::{Problem, SceneError, suggestion};
 pub use file::SceneFile;
+pub use picture::{ColourBy, ObstacleStyle, Picture, Range, Size};
 
+use crate::geometry::Obstacle;
 use crate::simulation::Simulation;
 
 /// A kind of particles, as pictures and files name it.
@@ -42,6 +45,30 @@ pub struct Output {
     pub xyz: bool,
 }
 
+/// What of a scene is needed to draw a run of it: all but the particles, which its frames hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// 2 or 3.
+    pub dimension: usize,
+    /// Kinds of particles; a particle's group is an index into them.
+    pub groups: Vec<Group>,
+    /// The obstacles and how they move.
+    pub obstacles: Vec<Obstacle>,
+    /// How pictures are drawn.
+    pub picture: Picture,
+}
+
+impl Stage {
+    /// Makes a stage of the text of a scene, as [`Scene::parse`] would, without placing its particles.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SceneError> {
+        let told = |problems| SceneError::new(path, text, problems);
+        let file: SceneFile = diagnostics::read(text).map_err(told)?;
+        let mut problems = Vec::new();
+        let stage = build::stage(&file, build::Origin { text, path }, &mut problems);
+        if problems.is_empty() { Ok(stage) } else { Err(told(problems)) }
+    }
+}
+
 /// A checked scene, ready to run.
 pub struct Scene {
     /// The text it was made from.
@@ -62,6 +89,8 @@ pub struct Scene {
     pub forces: Vec<String>,
     /// What is written.
     pub output: Output,
+    /// How pictures are drawn.
+    pub picture: Picture,
     /// The simulation at t = 0.
     pub simulation: Simulation,
 }
