@@ -1,9 +1,14 @@
 //! What can be asked of the command.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use glam::DVec3;
+use gluey::scene::{ColourBy, ObstacleStyle, Range, Size};
 
 use crate::overrides::Override;
 
@@ -14,7 +19,8 @@ use crate::overrides::Override;
     gluey run                a small built-in scene\n  \
     gluey new my.toml        a commented scene to start from\n  \
     gluey check my.toml      what is in it\n  \
-    gluey run my.toml        run it\n\n\
+    gluey run my.toml        run it\n  \
+    gluey render runs/NAME   pictures and an animation of it\n\n\
     Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 or 143 stopped by SIGINT or SIGTERM, with a checkpoint.")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -43,6 +49,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Draw the frames of a run: pictures, an animation, or a montage of several times and runs
+    Render(Box<RenderArguments>),
     /// Solve a projection problem from a file and tell how fast and how well
     Project(ProjectArguments),
     /// Print a script that completes gluey's arguments in a shell
@@ -132,6 +140,136 @@ pub struct ProjectArguments {
     /// Write the multipliers as little-endian f64, in the file's order
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub multipliers: Option<PathBuf>,
+}
+
+/// What to draw, and how.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --png, --gif, --mp4 and --montage: PNG frames, and a GIF of them if there are several. \
+    Options go before the table [picture] of the scene. Pictures need no display and no GPU; MP4 needs ffmpeg."
+)]
+pub struct RenderArguments {
+    /// The folder of a run; several with --montage
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub runs: Vec<PathBuf>,
+    /// Folder for pictures and animations [default: pictures in the folder of the run]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Write PNG frames
+    #[arg(long)]
+    pub png: bool,
+    /// Write animation.gif
+    #[arg(long)]
+    pub gif: bool,
+    /// Write animation.mp4, by ffmpeg
+    #[arg(long)]
+    pub mp4: bool,
+    /// Write one picture of several times (and runs, a column each) to a PNG file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["png", "gif", "mp4", "out"])]
+    pub montage: Option<PathBuf>,
+    /// What stands above the columns of a montage [default: the names of the folders]
+    #[arg(long, value_name = "TEXT,…", value_delimiter = ',', requires = "montage")]
+    pub labels: Vec<String>,
+    /// The frames nearest to these times
+    #[arg(long, value_name = "T,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = number)]
+    pub times: Vec<f64>,
+    /// Every so many frames
+    #[arg(long, value_name = "N", conflicts_with = "times")]
+    pub every: Option<NonZeroUsize>,
+    /// Pixels [default: 1280x720; in a montage as the scene asks]
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<Size>,
+    /// What the colour of a particle tells [default: group]
+    #[arg(long, visible_alias = "color", value_parser = colours())]
+    pub colour: Option<ColourBy>,
+    /// Values of the first and last colour [default: those of the frames]
+    #[arg(long, value_name = "LEAST,GREATEST", allow_hyphen_values = true)]
+    pub range: Option<Range>,
+    /// Contacts as tubes, the darker the more glued
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub contacts: Option<bool>,
+    /// The glue -gamma that is drawn black [default: what few contacts exceed]
+    #[arg(long, value_name = "G", value_parser = positive_number)]
+    pub gamma_scale: Option<f64>,
+    /// How obstacles are drawn [default: surfaces]
+    #[arg(long, value_enum)]
+    pub obstacles: Option<Obstacles>,
+    /// Radius of particles as drawn, relative to the true one [default: 1; 0.5 in 3D with contacts]
+    #[arg(long, value_name = "S", value_parser = positive_number)]
+    pub scale: Option<f64>,
+    /// From where a 3D scene is seen: the direction from the scene to the eye
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
+    pub camera: Option<DVec3>,
+    /// The direction that points up in a picture of a 3D scene [default: 0,0,1]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
+    pub up: Option<DVec3>,
+    /// The point in the middle of the picture [default: the middle of all that is drawn]
+    #[arg(long, value_name = "X,Y[,Z]", allow_hyphen_values = true, value_parser = vector)]
+    pub look_at: Option<DVec3>,
+    /// Magnification
+    #[arg(long, value_name = "Z", value_parser = positive_number)]
+    pub zoom: Option<f64>,
+    /// Frames a second of animations [default: 25]
+    #[arg(long, value_name = "F", value_parser = positive_number)]
+    pub fps: Option<f64>,
+    /// Threads to draw with [default: all cores]; pictures do not depend on it
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// No progress bar, and nothing said but where the results are
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How obstacles are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Obstacles {
+    /// Surfaces, in 3D such that particles behind them are seen
+    Surfaces,
+    /// Edges alone
+    Edges,
+    /// Not at all
+    Hidden,
+}
+
+impl From<Obstacles> for ObstacleStyle {
+    fn from(choice: Obstacles) -> Self {
+        match choice {
+            Obstacles::Surfaces => Self::Surfaces,
+            Obstacles::Edges => Self::Edges,
+            Obstacles::Hidden => Self::Hidden,
+        }
+    }
+}
+
+/// The names of what colours can tell, which help and completions list.
+fn colours() -> impl TypedValueParser<Value = ColourBy> {
+    let names = PossibleValuesParser::new(ColourBy::ALL.map(ColourBy::name));
+    names.try_map(|name| name.parse::<ColourBy>())
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite())
+        .ok_or_else(|| "it must be a finite number".to_owned())
+}
+
+fn vector(text: &str) -> Result<DVec3, String> {
+    let parts: Option<Vec<f64>> = text.split(',').map(|part| number(part).ok()).collect();
+    match parts.as_deref() {
+        Some(&[x, y]) => Ok(DVec3::new(x, y, 0.0)),
+        Some(&[x, y, z]) => Ok(DVec3::new(x, y, z)),
+        _ => Err("write two or three numbers, as in 0,-1,0.5".to_owned()),
+    }
+}
+
+fn direction(text: &str) -> Result<DVec3, String> {
+    match vector(text)? {
+        DVec3::ZERO => Err("a direction has a length".to_owned()),
+        vector if text.split(',').count() == 3 => Ok(vector),
+        _ => Err("a direction has three components".to_owned()),
+    }
 }
 
 /// A method for the projection.

@@ -11,6 +11,7 @@ mod memory;
 mod overrides;
 mod progress;
 mod project;
+mod render;
 mod run;
 mod signals;
 mod source;
@@ -40,6 +41,11 @@ impl From<String> for Answer {
     }
 }
 
+/// What was asked for makes no sense, though each option does.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct UsageError(String);
+
 fn main() -> ExitCode {
     memory::return_large_buffers();
     match obey(&Arguments::parse().command).and_then(|answer| say(&answer)) {
@@ -54,6 +60,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::Check(wishes) => check::check(wishes).map(Answer::from),
         Command::New { file } => starter::write(file).map(Answer::from),
         Command::Info { run, json } => info::info(run, if *json { info::Style::Json } else { info::Style::Text }),
+        Command::Render(wishes) => render::render(wishes).map(Answer::from),
         Command::Project(wishes) => project::project(wishes),
         Command::Completions { shell } => Ok(completions(*shell).into()),
         Command::Schema => Ok(format!("{}\n", Scene::schema()).into()),
@@ -83,5 +90,5 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     };
     // Where nobody can read the message, the code still tells.
     let _ = std::io::stderr().write_all(message.as_bytes());
-    ExitCode::from(if scene.is_some() { 2 } else { 1 })
+    ExitCode::from(if scene.is_some() || error.is::<UsageError>() { 2 } else { 1 })
 }

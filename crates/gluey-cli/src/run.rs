@@ -48,7 +48,7 @@ pub enum Ending {
 
 /// Runs a scene as the user wishes, and sums it up.
 pub fn run(wishes: &RunArguments) -> Result<Answer> {
-    set_threads(wishes)?;
+    set_threads(wishes.threads)?;
     let mut run = if wishes.resume { Run::resume(wishes)? } else { Run::start(wishes)? };
     run.dump = wishes.dump_projection;
     let last = steps_until(wishes.until.unwrap_or(run.scene.until), run.scene.simulation.settings.dt);
@@ -202,8 +202,9 @@ fn kept(logbook: &Logbook) -> String {
     )
 }
 
-fn set_threads(wishes: &RunArguments) -> Result<()> {
-    match wishes.threads {
+/// Computes with so many threads, if a number is asked for.
+pub fn set_threads(threads: Option<u16>) -> Result<()> {
+    match threads {
         None => Ok(()),
         Some(threads) => rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())

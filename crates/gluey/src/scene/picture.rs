@@ -251,6 +251,29 @@ pub struct Picture {
     pub fps: Option<f64>,
 }
 
+impl Picture {
+    /// What this says, and where it says nothing what the other does.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        Self {
+            size: self.size.or(other.size),
+            background: self.background.or(other.background),
+            colour: self.colour.or(other.colour),
+            // A range belongs to what it is of.
+            range: self.range.or(other.range.filter(|_| self.colour.is_none() || self.colour == other.colour)),
+            contacts: self.contacts.or(other.contacts),
+            gamma_scale: self.gamma_scale.or(other.gamma_scale),
+            obstacles: self.obstacles.or(other.obstacles),
+            scale: self.scale.or(other.scale),
+            camera: self.camera.or(other.camera),
+            up: self.up.or(other.up),
+            look_at: self.look_at.or(other.look_at),
+            zoom: self.zoom.or(other.zoom),
+            fps: self.fps.or(other.fps),
+        }
+    }
+}
+
 impl PictureFile {
     /// Checks what depends on the dimension of the scene.
     pub(super) fn build(&self, dimension: usize, place: &Place, problems: &mut Vec<Problem>) -> Picture {

@@ -89,7 +89,9 @@ impl Snapshots {
         };
         // One file serves all frames exactly where no obstacle moves.
         let moving = stamp.obstacles.is_some() && self.stamps.iter().any(|other| other.obstacles != stamp.obstacles);
-        obstacles.iter_mut().for_each(|surface| surface.moving = moving);
+        for surface in &mut obstacles {
+            surface.moving = moving;
+        }
         Ok(Snapshot { step: stamp.step, time: stamp.time, particles, contacts, obstacles })
     }
 
