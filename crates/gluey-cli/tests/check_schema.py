@@ -19,6 +19,7 @@ for path in sys.argv[2:]:
 
 good = {"time": {"dt": 0.1, "until": 1.0}}
 assert validator.is_valid(good)
+assert validator.is_valid({**good, "picture": {"size": [640, 480], "colour": "speed", "camera": [1, -1, 0.5]}})
 mistakes = [
     {"tme": {}},
     {"dimension": 4},
@@ -28,6 +29,9 @@ mistakes = [
     {"contact": {"law": {"gluey": {"gama_min": -1}}}},
     {"obstacle": [{"shape": {"sphere": {"centre": [0, 0, 0], "radius": 0, "side": "inside"}}}]},
     {"particles": [{"source": {"fill": {}}}]},
+    {"picture": {"zom": 2}},
+    {"picture": {"colour": "sped"}},
+    {"picture": {"size": [1280]}},
 ]
 for mistake in mistakes:
     assert not validator.is_valid({**good, **mistake}), f"accepted: {mistake}"

@@ -75,6 +75,16 @@ mod tests {
     }
 
     #[test]
+    fn groups_differ_in_lightness_where_the_scene_gives_no_colours() {
+        let groups: String = (0..6).map(|k| format!("[[group]]\nname = 'group {k}'\n")).collect();
+        let text = format!("time = {{ dt = 1, until = 1 }}\n{groups}");
+        let stage = gluey::scene::Stage::parse(&text, "scene.toml".as_ref()).unwrap();
+        let mut lights: Vec<f32> = stage.groups.iter().map(|group| lightness(from_bytes(group.colour))).collect();
+        lights.sort_by(f32::total_cmp);
+        assert!(lights.windows(2).all(|pair| pair[1] - pair[0] > 9.0), "{lights:?}");
+    }
+
+    #[test]
     fn lightness_is_that_of_the_cie() {
         assert!((lightness([1.0; 3]) - 100.0).abs() < 0.01);
         assert!((lightness([119.0 / 255.0; 3]) - 50.0).abs() < 0.2);

@@ -1,11 +1,15 @@
 //! The lines that show the form of a surface: where it ends, and where it is bent.
 
+use std::cmp::Ordering;
+
 use glam::DVec3;
 use gluey::geometry::Surface;
 
 /// Faces whose normals are further apart than this (cosine) meet in a crease: less than the bend of a circle drawn as a
 /// polygon, more than that of any corner.
 const BENT: f64 = 0.85;
+/// Points nearer to each other than this, relative to the size of the surface, are one.
+const SAME: f64 = 1e-9;
 
 /// The lines of a surface: its own where it has some, as meshes do, otherwise borders and creases of its triangles.
 pub(crate) fn lines(surface: &Surface) -> Vec<[DVec3; 2]> {
@@ -13,21 +17,27 @@ pub(crate) fn lines(surface: &Surface) -> Vec<[DVec3; 2]> {
     if !surface.lines.is_empty() {
         return surface.lines.iter().map(|line| line.map(point)).collect();
     }
-    // Faces may have their own copies of shared corners: edges are the same where their ends are.
-    let mut places: Vec<u32> = (0..surface.points.len() as u32).collect();
-    places.sort_by(|a, b| order(point(*a), point(*b)).then(a.cmp(b)));
+    // Faces may have their own copies of shared corners: points are the same where they round to the same place.
+    let size = surface.points.iter().map(|point| point.abs().max_element()).fold(0.0, f64::max);
+    let place = |index: u32| (point(index) / (SAME * size)).round().to_array().map(|part| part + 0.0); // no −0
+    let mut order: Vec<u32> = (0..surface.points.len() as u32).collect();
+    let compare = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| a[k].total_cmp(&b[k])).find(|order| order.is_ne());
+    order.sort_by(|a, b| compare(place(*a), place(*b)).unwrap_or(Ordering::Equal).then(a.cmp(b)));
     let mut same = vec![0; surface.points.len()];
-    for (k, index) in places.iter().enumerate() {
-        let twin = k.checked_sub(1).map(|k| places[k]).filter(|last| point(*last).distance(point(*index)) <= 0.0);
-        same[*index as usize] = twin.map_or(*index, |last| same[last as usize]);
+    for copies in order.chunk_by(|a, b| compare(place(*a), place(*b)).is_none()) {
+        for copy in copies {
+            same[*copy as usize] = copies[0];
+        }
     }
     let mut edges: Vec<([u32; 2], DVec3)> = Vec::new();
     for triangle in &surface.triangles {
         let [a, b, c] = triangle.map(point);
         let normal = (b - a).cross(c - a).normalize_or_zero();
-        for k in 0..3 {
-            let ends = [same[triangle[k] as usize], same[triangle[(k + 1) % 3] as usize]];
-            edges.push(([ends[0].min(ends[1]), ends[0].max(ends[1])], normal));
+        let corners = triangle.map(|index| same[index as usize]);
+        let sides = [0, 1, 2].map(|k| [corners[k], corners[(k + 1) % 3]]);
+        // At a pole two corners are one, and the face is none.
+        if sides.iter().all(|[a, b]| a != b) {
+            edges.extend(sides.map(|[a, b]| ([a.min(b), a.max(b)], normal)));
         }
     }
     edges.sort_by_key(|(ends, _)| *ends);
@@ -37,10 +47,6 @@ pub(crate) fn lines(surface: &Surface) -> Vec<[DVec3; 2]> {
         _ => true,
     });
     shown.map(|faces| faces[0].0.map(point)).collect()
-}
-
-fn order(a: DVec3, b: DVec3) -> std::cmp::Ordering {
-    a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z))
 }
 
 #[cfg(test)]

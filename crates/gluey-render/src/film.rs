@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use glam::DVec3;
-use gluey::geometry::{Extent, Shape};
+use gluey::geometry::Extent;
 use gluey::scene::{ColourBy, ObstacleStyle, Picture, SceneError, Stage};
 use gluey::trajectory::{FrameStamp, Snapshot, Snapshots};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use crate::legend;
 use crate::picture::draw;
 use crate::style::{BACKGROUND, Furniture, Style};
 use crate::survey::Survey;
-use crate::wall::Wall;
+use crate::wall::{Body, Wall};
 
 /// Pictures where nobody says how large.
 const SIZE: [u32; 2] = [1280, 720];
@@ -24,6 +24,8 @@ const SIZE: [u32; 2] = [1280, 720];
 const SMALL: f64 = 0.5;
 /// Times at which the places of moving obstacles are looked at to frame them.
 const LOOKS: usize = 60;
+/// Planes farther from the particles than this, relative to the room that these take, are not looked for.
+const NEAR: f64 = 1.5;
 /// Room around the scene in which what is infinite is drawn, relative to its size.
 const MARGIN: f64 = 0.1;
 /// Cells of a montage: no flatter and no steeper than this.
@@ -111,14 +113,23 @@ impl Reel {
         }
     }
 
-    /// Reports the points of the obstacles that are to be in the picture: those that are bounded, while the film lasts.
+    /// Reports the points of the obstacles that are to be in the picture while the film lasts: those of bounded ones, and of
+    /// a plane that is near the particles the point before which they are.
     fn see_obstacles(&self, shots: &[FrameStamp], view: &Extent, see: &mut impl FnMut(DVec3)) {
         let Ok(stage) = &self.stage else { return };
-        let bounded = |shape: &Shape| !matches!(shape, Shape::HalfSpace { .. });
-        for obstacle in stage.obstacles.iter().filter(|obstacle| bounded(&obstacle.shape)) {
+        let (middle, size) = (0.5 * (view.lower + view.upper), view.lower.distance(view.upper));
+        for obstacle in &stage.obstacles {
             let looks = if obstacle.is_fixed() { 1 } else { LOOKS };
             for shot in shots.iter().step_by(shots.len().div_ceil(looks).max(1)) {
-                obstacle.at(shot.time).surface(view).points.into_iter().for_each(&mut *see);
+                match Wall::of(obstacle, shot.time, view) {
+                    Wall { body: Body::HalfSpace { point, normal }, .. } => {
+                        let distance = (middle - point).dot(normal);
+                        if distance.abs() < NEAR * size {
+                            see(middle - distance * normal);
+                        }
+                    }
+                    wall => wall.surface.points.into_iter().for_each(&mut *see),
+                }
             }
         }
     }

@@ -154,7 +154,12 @@ pub(crate) fn ticks([least, greatest]: [f64; 2]) -> Vec<(f64, String)> {
     // Very large and very small numbers share a power of ten.
     let plain = (-3.0..5.0).contains(&power);
     let unit = if plain { 1.0 } else { 10_f64.powf(power) };
-    let digits = (-(step / unit).log10().floor()).clamp(0.0, 12.0) as usize;
+    // As many digits as tell a step from its neighbours: 0.25 has two.
+    let whole = |digits: &usize| {
+        let scaled = step / unit * 10_f64.powf(*digits as f64);
+        (scaled - scaled.round()).abs() < 1e-6 * scaled
+    };
+    let digits = (0..12).find(whole).unwrap_or(12);
     let mut ticks = Vec::new();
     let mut k = first;
     while k <= last {

@@ -176,15 +176,17 @@ impl Things {
             for x in 0..canvas.width {
                 let pixel = y * canvas.width + x;
                 let background = canvas.pixels[pixel];
+                let places = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(sx, sy)| (FINE * x + sx, FINE * y + sy));
+                let owners = places.map(|(sx, sy)| samples.owner[sy * samples.width + sx]);
+                if owners == [0; 4] {
+                    continue;
+                }
                 let mut sum = [0.0; 3];
-                for (sy, sx) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                    let (sx, sy) = (FINE * x + sx, FINE * y + sy);
-                    let at = sy * samples.width + sx;
-                    let owner = samples.owner[at];
+                for ((sx, sy), owner) in places.into_iter().zip(owners) {
                     let colour = if owner == 0 {
                         background
                     } else {
-                        let depth = samples.depth[at];
+                        let depth = samples.depth[sy * samples.width + sx];
                         let lit = self.lit(owner as usize - 1, [sx as f32 + 0.5, sy as f32 + 0.5, depth]);
                         mix(times(lit, 1.0 - shades[pixel]), background, haze * (nearest - depth))
                     };

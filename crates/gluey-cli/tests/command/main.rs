@@ -4,6 +4,7 @@
 
 mod errors;
 mod looks;
+mod pictures;
 mod project;
 mod runs;
 mod signals;

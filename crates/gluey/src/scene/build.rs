@@ -32,9 +32,10 @@ const MOST_STEPS: f64 = (1_u64 << 52) as f64;
 const MOST_OVERLAPS: usize = 5;
 /// Default strength of a bond, in units of what stops the heaviest particle from one greatest radius a step.
 const BOND: f64 = 1e4;
-/// Colours of groups that name none.
+/// Colours of groups that name none. Each has a lightness of its own, so that they are told apart in grey and by the
+/// colour-blind.
 const PALETTE: [[u8; 3]; 6] =
-    [[60, 110, 180], [230, 140, 40], [70, 150, 80], [200, 55, 45], [130, 85, 160], [140, 140, 140]];
+    [[31, 86, 156], [221, 170, 51], [187, 85, 102], [187, 228, 245], [74, 165, 140], [58, 18, 48]];
 
 /// Where a scene comes from.
 #[derive(Clone, Copy)]
