@@ -144,6 +144,7 @@ pub struct ProjectArguments {
 
 /// What to draw, and how.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(
     after_help = "Without --png, --gif, --mp4 and --montage: PNG frames, and a GIF of them if there are several. \
     Options go before the table [picture] of the scene. Pictures need no display and no GPU; MP4 needs ffmpeg."

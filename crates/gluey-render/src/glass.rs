@@ -23,9 +23,9 @@ impl Glass {
     pub(crate) fn triangle(&mut self, samples: &Samples, corners: [Place; 3], colour: Rgb, opacity: f32) {
         let depth = -(1.0 - opacity.min(0.99)).ln() / (FINE * FINE) as f32;
         let [r, g, b] = colour.map(|part| part * depth);
-        scan(corners, [samples.width, samples.height], |y, xs, depth_at| {
+        scan(corners, [samples.width, samples.height], |y, xs, slant| {
             for x in xs {
-                if depth_at(x) > samples.depth[y * samples.width + x] {
+                if slant.depth(x) > samples.depth[y * samples.width + x] {
                     let layer = &mut self.layers[y / FINE * self.width + x / FINE];
                     *layer = [layer[0] + r, layer[1] + g, layer[2] + b, layer[3] + depth];
                 }

@@ -22,6 +22,7 @@ mod legend;
 mod montage;
 mod picture;
 mod samples;
+mod shade;
 mod spheres;
 mod style;
 mod survey;

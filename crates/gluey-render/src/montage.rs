@@ -21,7 +21,9 @@ pub fn montage(rows: &[Vec<Image>], captions: &Captions, style: &Style) -> Image
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |side: fn(&Image) -> u32| rows.iter().flatten().map(side).max().unwrap_or(1) as f32;
     let (wide, high) = (cell(|image| image.width), cell(|image| image.height));
-    let style = Style { furniture: Furniture::All, ..style.clone() };
+    // What is written stands for all cells: it is as large as in a picture of more than one.
+    let larger = style.size.map(|side| side + side / 2);
+    let style = Style { furniture: Furniture::All, size: larger, ..style.clone() };
     let size = style.text_size();
     let gap = (0.6 * size).round();
     let widest = captions.rows.iter().map(|caption| width(caption, size)).fold(0.0, f32::max);

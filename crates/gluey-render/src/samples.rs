@@ -3,6 +3,8 @@
 //! The projection is parallel, so that a sphere covers a disc, and at (dx, dy) from its centre its surface is
 //! √(r² − dx² − dy²) nearer to the eye than the centre is.
 
+use std::cell::RefCell;
+
 /// Samples along a side of a pixel.
 pub(crate) const FINE: usize = 2;
 
@@ -19,12 +21,29 @@ pub(crate) struct Samples {
     pub(crate) owner: Vec<u32>,
 }
 
+thread_local! {
+    /// The lists of the picture before, for the next one: to ask the system for fresh pages takes longer than to fill them.
+    static SPARE: RefCell<(Vec<f32>, Vec<u32>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+}
+
+impl Drop for Samples {
+    fn drop(&mut self) {
+        let lists = (std::mem::take(&mut self.depth), std::mem::take(&mut self.owner));
+        // A thread that ends has no next picture.
+        let _ = SPARE.try_with(|spare| spare.replace(lists));
+    }
+}
+
 impl Samples {
     /// Of a picture of so many pixels.
     pub(crate) fn new(width: usize, height: usize) -> Self {
         let (width, height) = (width * FINE, height * FINE);
-        let count = width * height;
-        Self { width, height, depth: vec![f32::NEG_INFINITY; count], owner: vec![0; count] }
+        let (mut depth, mut owner) = SPARE.take();
+        depth.clear();
+        depth.resize(width * height, f32::NEG_INFINITY);
+        owner.clear();
+        owner.resize(width * height, 0);
+        Self { width, height, depth, owner }
     }
 
     /// Samples from lower to upper, both ends rounded to where their middle is within.
@@ -42,7 +61,12 @@ impl Samples {
             let row = y * self.width;
             let (depths, owners) =
                 (&mut self.depth[row + xs.start..row + xs.end], &mut self.owner[row + xs.start..row + xs.end]);
+            let nearest = cz + half;
             for ((x, depth), seen) in xs.zip(depths).zip(owners) {
+                // What is hidden whatever its depth here needs no root.
+                if nearest <= *depth {
+                    continue;
+                }
                 let dx = x as f32 + 0.5 - cx;
                 let z = cz + (square - dx * dx).max(0.0).sqrt();
                 if z > *depth {
@@ -89,9 +113,9 @@ impl Samples {
 
     pub(crate) fn triangle(&mut self, corners: [Place; 3], owner: u32) {
         let (width, height) = (self.width, self.height);
-        scan(corners, [width, height], |y, xs, depth_at| {
+        scan(corners, [width, height], |y, xs, slant| {
             for x in xs {
-                let (at, z) = (y * width + x, depth_at(x));
+                let (at, z) = (y * width + x, slant.depth(x));
                 if z > self.depth[at] {
                     (self.depth[at], self.owner[at]) = (z, owner);
                 }
@@ -100,12 +124,28 @@ impl Samples {
     }
 }
 
+/// How deep a triangle is along a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Slant {
+    start: f32,
+    slope: f32,
+    farthest: f32,
+    nearest: f32,
+}
+
+impl Slant {
+    /// At a sample. Where a triangle is seen from the side its plane is steep: never beyond its corners.
+    pub(crate) fn depth(self, x: usize) -> f32 {
+        (self.start + self.slope * x as f32).max(self.farthest).min(self.nearest)
+    }
+}
+
 /// Goes through the rows of a triangle: the row, the samples in it, and the depth at each. Triangles with a common side
 /// share no sample and leave none out.
 pub(crate) fn scan(
     corners: [Place; 3],
     [width, height]: [usize; 2],
-    mut row: impl FnMut(usize, std::ops::Range<usize>, &dyn Fn(usize) -> f32),
+    mut row: impl FnMut(usize, std::ops::Range<usize>, Slant),
 ) {
     let [a, b, c] = corners;
     // The plane: depth = a.z + gx (x − a.x) + gy (y − a.y).
@@ -130,10 +170,8 @@ pub(crate) fn scan(
             }
         }
         if left < right {
-            let start = a[2] + gy * (middle - a[1]);
-            // Where a triangle is seen from the side its plane is steep: never beyond its corners.
-            let depth_at = |x: usize| (start + gx * (x as f32 + 0.5 - a[0])).clamp(farthest, nearest);
-            row(y, Samples::within(left, right, width), &depth_at);
+            let start = a[2] + gy * (middle - a[1]) + gx * (0.5 - a[0]);
+            row(y, Samples::within(left, right, width), Slant { start, slope: gx, farthest, nearest });
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::crease;
 use crate::glass::Glass;
 use crate::picture::{Subject, Tube};
 use crate::samples::{FINE, Place, Samples};
+use crate::shade;
 use crate::style::Style;
 use crate::wall::{Body, Wall};
 
@@ -33,12 +34,8 @@ const RIM_WIDTH: (f32, f32) = (0.12, 1.1);
 const LIGHT: [f32; 3] = [-0.44, -0.60, 0.667];
 /// Between the light and the eye, (LIGHT + e_z)/|…|: normals near it are in Blinn's highlight.
 const HALF: [f32; 3] = [-0.2410, -0.3287, 0.9131];
-/// How much is taken from what stands in the deepest shade, and from what is farthest.
-const SHADE: f32 = 0.5;
+/// How much is taken from what is farthest.
 const HAZE: f32 = 0.22;
-/// Samples along a side of the blocks in which shade is found, and the greatest radius that counts for it.
-const BLOCK: usize = 2 * FINE;
-const MOST_SHADE: f32 = 80.0;
 
 /// What a sample may belong to; owners count through spheres, tubes and faces.
 struct Things {
@@ -51,7 +48,7 @@ struct Sphere {
     centre: Place,
     radius: f32,
     colour: Rgb,
-    /// Its rim is where its normal has less than this component to the eye.
+    /// Width of its rim, in distances between samples.
     rim: f32,
 }
 
@@ -80,7 +77,8 @@ pub(crate) fn paint(canvas: &mut Canvas, subject: &Subject, camera: &Camera, sty
         }
     }
     // 2. Its colours.
-    things.shade(canvas, &samples, &shades(&samples, &things));
+    let shades = shade::of(&samples, things.typical_radius(), |owner| things.slope(owner));
+    things.shade(canvas, &samples, &shades);
     // 3. What is seen through, and edges.
     if style.obstacles == ObstacleStyle::Surfaces {
         let mut glass = Glass::new(&samples);
@@ -119,13 +117,15 @@ impl Things {
     fn add_spheres(&mut self, samples: &mut Samples, subject: &Subject, camera: &Camera, style: &Style) {
         let scale = style.scale * camera.scale() * FINE as f64;
         let width = RIM_WIDTH.1 * style.line_width() * FINE as f32;
-        for (k, colour) in subject.colours.iter().enumerate() {
+        // From the nearest to the farthest: most of what is hidden is known to be at once.
+        let mut order: Vec<(usize, Place)> =
+            subject.particles.position.iter().map(|centre| place(camera, *centre)).enumerate().collect();
+        order.sort_unstable_by(|(i, a), (j, b)| b[2].total_cmp(&a[2]).then(i.cmp(j)));
+        for (k, centre) in order {
             // What is smaller than the distance of samples would be seen at some places and not at others.
             let radius = ((subject.particles.radius[k] * scale) as f32).max(0.75);
-            let centre = place(camera, subject.particles.position[k]);
-            let inner = 1.0 - (width / radius).min(RIM_WIDTH.0);
-            let rim = if radius < 2.0 * FINE as f32 { 0.0 } else { (1.0 - inner * inner).sqrt() };
-            self.spheres.push(Sphere { centre, radius, colour: *colour, rim });
+            let rim = width.min(RIM_WIDTH.0 * radius);
+            self.spheres.push(Sphere { centre, radius, colour: subject.colours[k], rim });
             samples.sphere(centre, radius, self.spheres.len() as u32);
         }
     }
@@ -169,8 +169,12 @@ impl Things {
 
     /// Colours the pixels: the mean of their samples.
     fn shade(&self, canvas: &mut Canvas, samples: &Samples, shades: &[f32]) {
-        let seen = || samples.depth.iter().copied().filter(|depth| depth.is_finite());
-        let (nearest, farthest) = (seen().fold(f32::NEG_INFINITY, f32::max), seen().fold(f32::INFINITY, f32::min));
+        // −∞, where there is nothing, is no farthest.
+        let farther = |least: f32, depth: f32| if depth > f32::NEG_INFINITY { least.min(depth) } else { least };
+        let ends = samples.depth.iter().fold((f32::NEG_INFINITY, f32::INFINITY), |(nearest, farthest), depth| {
+            (nearest.max(*depth), farther(farthest, *depth))
+        });
+        let (nearest, farthest) = ends;
         let haze = HAZE / (nearest - farthest).max(1.0);
         for y in 0..canvas.height {
             for x in 0..canvas.width {
@@ -178,21 +182,26 @@ impl Things {
                 let background = canvas.pixels[pixel];
                 let places = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(sx, sy)| (FINE * x + sx, FINE * y + sy));
                 let owners = places.map(|(sx, sy)| samples.owner[sy * samples.width + sx]);
-                if owners == [0; 4] {
-                    continue;
-                }
-                let mut sum = [0.0; 3];
-                for ((sx, sy), owner) in places.into_iter().zip(owners) {
-                    let colour = if owner == 0 {
-                        background
-                    } else {
-                        let depth = samples.depth[sy * samples.width + sx];
-                        let lit = self.lit(owner as usize - 1, [sx as f32 + 0.5, sy as f32 + 0.5, depth]);
-                        mix(times(lit, 1.0 - shades[pixel]), background, haze * (nearest - depth))
-                    };
-                    sum = [0, 1, 2].map(|k| sum[k] + colour[k]);
-                }
-                canvas.pixels[pixel] = times(sum, 1.0 / (FINE * FINE) as f32);
+                let depths = places.map(|(sx, sy)| samples.depth[sy * samples.width + sx]);
+                let colour = |owner: u32, at: Place| {
+                    if owner == 0 {
+                        return background;
+                    }
+                    let lit = times(self.lit(owner as usize - 1, at), 1.0 - shades[pixel]);
+                    mix(lit, background, haze * (nearest - at[2]))
+                };
+                canvas.pixels[pixel] = if owners == [owners[0]; 4] {
+                    // The middle stands for the whole where nothing ends within the pixel.
+                    let depth = 0.25 * depths.iter().sum::<f32>();
+                    colour(owners[0], [(FINE * x) as f32 + 1.0, (FINE * y) as f32 + 1.0, depth])
+                } else {
+                    let mut sum = [0.0; 3];
+                    for (k, (sx, sy)) in places.into_iter().enumerate() {
+                        let part = colour(owners[k], [sx as f32 + 0.5, sy as f32 + 0.5, depths[k]]);
+                        sum = [0, 1, 2].map(|k| sum[k] + 0.25 * part[k]);
+                    }
+                    sum
+                };
             }
         }
     }
@@ -200,9 +209,11 @@ impl Things {
     /// The colour of a thing at a point of its surface.
     fn lit(&self, thing: usize, at: Place) -> Rgb {
         if let Some(sphere) = self.spheres.get(thing) {
-            let normal = [0, 1, 2].map(|k| (at[k] - sphere.centre[k]) / sphere.radius);
-            let colour = illuminated(sphere.colour, normal, 0.22);
-            return if normal[2] < sphere.rim { times(colour, RIM) } else { colour };
+            let [dx, dy, dz] = [0, 1, 2].map(|k| at[k] - sphere.centre[k]);
+            let colour = illuminated(sphere.colour, [dx, dy, dz].map(|part| part / sphere.radius), 0.22);
+            // The rim ends softly, over a pixel.
+            let inside = (sphere.radius - (dx * dx + dy * dy).sqrt() - sphere.rim) / FINE as f32 + 0.5;
+            return times(colour, RIM + (1.0 - RIM) * inside.clamp(0.0, 1.0));
         }
         if let Some(tube) = self.tubes.get(thing - self.spheres.len()) {
             let offset = [0, 1, 2].map(|k| at[k] - tube.start[k]);
@@ -222,110 +233,6 @@ fn illuminated(colour: Rgb, normal: [f32; 3], gloss: f32) -> Rgb {
     let sky = 0.5 - 0.5 * normal[1];
     let mirror = dot(normal, HALF).max(0.0).powi(24);
     mix(times(colour, 0.47 + 0.16 * sky + 0.58 * direct), [1.0; 3], gloss * mirror)
-}
-
-/// How dark each pixel is because neighbours stand before it: the mean depth around it, less that of its own surface, in
-/// radii.
-///
-/// T. Luft, C. Colditz and O. Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
-fn shades(samples: &Samples, things: &Things) -> Vec<f32> {
-    // 1. Sums over blocks of samples, then over squares of blocks, twice. What is far away counts no more than what is near:
-    // pictures of a few large spheres would be dark all over.
-    let [width, height] = [samples.width, samples.height].map(|samples| samples.div_ceil(BLOCK));
-    let radius = things.typical_radius().min(MOST_SHADE);
-    let reach = ((0.9 * radius / BLOCK as f32).round() as usize).max(1);
-    let mut sums = [(); 4].map(|()| vec![0.0_f32; width * height]); // of 1, depth, x and y
-    for y in 0..samples.height {
-        let row = &samples.depth[y * samples.width..(y + 1) * samples.width];
-        for (x, depth) in row.iter().enumerate().filter(|(_, depth)| depth.is_finite()) {
-            let block = y / BLOCK * width + x / BLOCK;
-            sums[0][block] += 1.0;
-            sums[1][block] += depth;
-        }
-    }
-    // Where what is seen around a pixel lies matters on flat faces alone.
-    let flat = !things.faces.is_empty();
-    for block in 0..if flat { width * height } else { 0 } {
-        sums[2][block] = sums[0][block] * (((block % width) as f32 + 0.5) * BLOCK as f32);
-        sums[3][block] = sums[0][block] * (((block / width) as f32 + 0.5) * BLOCK as f32);
-    }
-    for sum in sums.iter_mut().take(if flat { 4 } else { 2 }) {
-        for _ in 0..2 {
-            *sum = blurred(sum, [width, height], reach);
-        }
-    }
-    let [counts, depths, xs, ys] = sums;
-    let mean = |sum: &[f32]| sum.iter().zip(&counts).map(|(sum, count)| sum / count.max(1.0)).collect::<Vec<f32>>();
-    let (depths, xs, ys) = (mean(&depths), mean(&xs), mean(&ys));
-    // 2. Against the depth of each pixel.
-    let (wide, high) = (samples.width / FINE, samples.height / FINE);
-    let mut shades = vec![0.0; wide * high];
-    for y in 0..high {
-        let rows = Between::new(y, high, height);
-        for x in 0..wide {
-            let at = FINE * y * samples.width + FINE * x;
-            let own = samples.depth[at];
-            if !own.is_finite() {
-                continue;
-            }
-            let columns = Between::new(x, wide, width);
-            let around = |means: &[f32]| rows.value(|row| columns.value(|column| means[row * width + column]));
-            let mut surface = own;
-            if let Some([gx, gy]) = things.slope(samples.owner[at]) {
-                surface += gx * (around(&xs) - (FINE * x) as f32) + gy * (around(&ys) - (FINE * y) as f32);
-            }
-            let before = (around(&depths) - surface) / (1.6 * radius);
-            // x e^(1−x): what stands far before it, apart from it, gives less shade than its neighbours do.
-            shades[y * wide + x] = if before > 0.0 { SHADE * before * (1.0 - before).exp() } else { 0.0 };
-        }
-    }
-    shades
-}
-
-/// A place between the middles of two blocks, along one axis.
-#[derive(Clone, Copy)]
-struct Between {
-    lower: usize,
-    upper: usize,
-    share: f32,
-}
-
-impl Between {
-    /// Where the middle of a pixel is, of so many, among so many blocks.
-    fn new(pixel: usize, pixels: usize, blocks: usize) -> Self {
-        let at = ((pixel as f32 + 0.5) * blocks as f32 / pixels as f32 - 0.5).clamp(0.0, (blocks - 1) as f32);
-        let lower = at as usize;
-        Self { lower, upper: (lower + 1).min(blocks - 1), share: at - lower as f32 }
-    }
-
-    fn value(self, of: impl Fn(usize) -> f32) -> f32 {
-        (1.0 - self.share) * of(self.lower) + self.share * of(self.upper)
-    }
-}
-
-/// Sums over squares of 2·reach + 1 blocks a side, along rows and then along columns.
-fn blurred(values: &[f32], [width, height]: [usize; 2], reach: usize) -> Vec<f32> {
-    let along = |values: &[f32], length: usize, at: &dyn Fn(usize) -> usize, out: &mut [f32]| {
-        let mut sum: f32 = (0..reach.min(length)).map(|k| values[at(k)]).sum();
-        for k in 0..length {
-            if k + reach < length {
-                sum += values[at(k + reach)];
-            }
-            out[at(k)] = sum;
-            if k >= reach {
-                sum -= values[at(k - reach)];
-            }
-        }
-    };
-    let mut rows = vec![0.0; values.len()];
-    for y in 0..height {
-        along(values, width, &|k| y * width + k, &mut rows);
-    }
-    let mut columns = vec![0.0; values.len()];
-    for x in 0..width {
-        along(&rows, height, &|k| k * width + x, &mut columns);
-    }
-    columns
 }
 
 fn add_glass(glass: &mut Glass, samples: &Samples, wall: &Wall, camera: &Camera) {
@@ -373,30 +280,6 @@ fn hidden(samples: &Samples, a: Place, b: Place) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_blur_keeps_the_sum_inside() {
-        let mut values = vec![0.0; 20 * 15];
-        values[7 * 20 + 10] = 1.0;
-        let blurred = blurred(&values, [20, 15], 3);
-        assert_eq!(blurred.iter().sum::<f32>(), 49.0);
-        assert_eq!((blurred[4 * 20 + 7], blurred[10 * 20 + 13], blurred[3 * 20 + 10]), (1.0, 1.0, 0.0));
-    }
-
-    #[test]
-    fn what_stands_behind_others_is_darker() {
-        let mut samples = Samples::new(60, 60);
-        samples.triangle([[-500.0, -500.0, 0.0], [900.0, -500.0, 0.0], [-500.0, 900.0, 0.0]], 1);
-        samples.sphere([60.0, 60.0, 20.0], 20.0, 2);
-        let things = Things {
-            spheres: vec![Sphere { centre: [60.0, 60.0, 20.0], radius: 20.0, colour: [1.0; 3], rim: 0.0 }],
-            tubes: Vec::new(),
-            faces: Vec::new(),
-        };
-        let shades = shades(&samples, &things);
-        let (near, far, on_top) = (shades[30 * 60 + 42], shades[2 * 60 + 2], shades[30 * 60 + 30]);
-        assert!(near > far + 0.05 && on_top == 0.0, "{near} {far} {on_top}");
-    }
 
     #[test]
     fn the_side_to_the_light_is_lighter() {

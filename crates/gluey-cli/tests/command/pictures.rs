@@ -198,12 +198,11 @@ fn a_frame_cut_short_is_named_and_nothing_is_written() {
 #[test]
 fn a_scene_whose_files_have_gone_is_drawn_from_its_frames() {
     let place = Place::new();
-    let facets = [[[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[1, 0, 0], [1, 1, 0], [0, 1, 0]]];
-    let facet = |corners: &[[i32; 3]; 3]| {
-        let vertices: String = corners.iter().map(|[x, y, z]| format!("vertex {x} {y} {z}\n")).collect();
-        format!("facet normal 0 0 1\nouter loop\n{vertices}endloop\nendfacet\n")
-    };
-    place.write("part.stl", &format!("solid part\n{}endsolid part\n", facets.iter().map(facet).collect::<String>()));
+    place.write(
+        "part.stl",
+        "solid part\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n\
+         facet normal 0 0 1\nouter loop\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid part\n",
+    );
     place.write(
         "mesh.toml",
         "time = { dt = 0.01, until = 0.05 }\nenvironment.gravity = [0, 0, -1]\n\
