@@ -157,16 +157,35 @@ fn spread(reels: &[Reel], most: usize) -> Vec<f64> {
 struct Outlets {
     folder: PathBuf,
     png: bool,
-    gif: Option<(Gif, PathBuf)>,
-    mp4: Option<(Mp4, PathBuf)>,
+    gif: Option<(Gif, Unfinished)>,
+    mp4: Option<(Mp4, Unfinished)>,
 }
 
-/// A name for a file that is not whole yet.
-fn unfinished(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".part");
-    path.with_file_name(name)
+/// A file that is written beside its place: it gets its name when it is whole, and goes if that never happens.
+struct Unfinished {
+    path: PathBuf,
+    aside: PathBuf,
+}
+
+impl Unfinished {
+    fn new(path: PathBuf) -> Self {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(".part");
+        Self { aside: path.with_file_name(name), path }
+    }
+
+    fn finish(self) -> Result<PathBuf> {
+        fs::rename(&self.aside, &self.path).with_context(|| format!("cannot write {}", self.path.display()))?;
+        Ok(self.path.clone())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After it has its name there is nothing left here.
+        let _ = fs::remove_file(&self.aside);
+    }
 }
 
 /// Frames, and animations of them.
@@ -185,13 +204,12 @@ fn draw_frames(wishes: &RenderArguments, reels: Vec<Reel>) -> Result<String> {
     let start = Instant::now();
     let mut outlets = Outlets { folder, png: wishes.png || unsaid, gif: None, mp4: None };
     if wishes.mp4 {
-        let path = outlets.folder.join("animation.mp4");
-        outlets.mp4 = Some((Mp4::create(&unfinished(&path), film.style().size, film.fps())?, path));
+        let file = Unfinished::new(outlets.folder.join("animation.mp4"));
+        outlets.mp4 = Some((Mp4::create(&file.aside, film.style().size, film.fps())?, file));
     }
     if wishes.gif || (unsaid && shots.len() > 1) {
-        let path = outlets.folder.join("animation.gif");
-        let gif = Gif::create(&unfinished(&path), &examples(&film, &shots)?, film.fps())?;
-        outlets.gif = Some((gif, path));
+        let file = Unfinished::new(outlets.folder.join("animation.gif"));
+        outlets.gif = Some((Gif::create(&file.aside, &examples(&film, &shots)?, film.fps())?, file));
     }
     let bar = if wishes.quiet { ProgressBar::hidden() } else { ProgressBar::new(shots.len() as u64) };
     // As many at a time as there are threads: memory does not grow with the length of a film.
@@ -254,30 +272,26 @@ impl Outlets {
     /// Ends the animations, which get their names now that they are whole.
     fn finish(self) -> Result<Vec<PathBuf>> {
         let mut done = Vec::new();
-        if let Some((gif, path)) = self.gif {
+        if let Some((gif, file)) = self.gif {
             gif.finish()?;
-            done.push(path);
+            done.push(file.finish()?);
         }
-        if let Some((mp4, path)) = self.mp4 {
+        if let Some((mp4, file)) = self.mp4 {
             mp4.finish()?;
-            done.push(path);
-        }
-        for path in &done {
-            fs::rename(unfinished(path), path).with_context(|| format!("cannot write {}", path.display()))?;
+            done.push(file.finish()?);
         }
         Ok(done)
     }
 }
 
-/// Writes a picture beside its place and renames it: an older one is replaced by a whole one.
+/// Writes a picture: an older one is replaced by a whole one.
 fn write_png(image: &Image, path: &Path) -> Result<()> {
+    let file = Unfinished::new(path.to_owned());
     let write = || {
-        let aside = unfinished(path);
-        let mut out = BufWriter::new(File::create(&aside)?);
+        let mut out = BufWriter::new(File::create(&file.aside)?);
         image.write_png(&mut out)?;
-        out.flush()?;
-        drop(out);
-        fs::rename(aside, path)
+        out.flush()
     };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    write().with_context(|| format!("cannot write {}", path.display()))?;
+    file.finish().map(|_| ())
 }

@@ -203,6 +203,14 @@ impl Mp4 {
     }
 }
 
+impl Drop for Mp4 {
+    fn drop(&mut self) {
+        // A film that was given up: one that ended is not there to be stopped.
+        let _ = self.ffmpeg.kill();
+        let _ = self.ffmpeg.wait();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 
-use crate::style::Area;
+use crate::legend;
+use crate::style::{Area, Style};
 
 /// From where a scene is seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,8 +69,15 @@ pub struct Camera {
 const MARGIN: f64 = 0.03;
 
 impl Camera {
-    /// A camera for which a box, given in the components of the viewpoint, fills an area of the picture.
-    pub(crate) fn framing(viewpoint: Viewpoint, (lower, upper): (DVec3, DVec3), area: Area) -> Self {
+    /// A camera that shows all of a box, given by two corners in the components of the viewpoint ([`Viewpoint::seen`]),
+    /// beside the legends that the style asks for.
+    #[must_use]
+    pub fn framing(viewpoint: Viewpoint, corners: (DVec3, DVec3), style: &Style) -> Self {
+        Self::filling(viewpoint, corners, legend::area(style))
+    }
+
+    /// A camera for which a box fills an area of the picture.
+    fn filling(viewpoint: Viewpoint, (lower, upper): (DVec3, DVec3), area: Area) -> Self {
         let room = |k: usize| (upper[k] - lower[k]) * (1.0 + 2.0 * MARGIN);
         let scale = (area.width() / room(0)).min(area.height() / room(1));
         // A single point, or nothing, is shown at some scale.
@@ -126,7 +134,7 @@ mod tests {
 
     #[test]
     fn points_are_where_they_should_be() {
-        let camera = Camera::framing(Viewpoint::FRONT, (DVec3::new(-1.0, -1.0, 0.0), DVec3::new(1.0, 1.0, 0.0)), AREA);
+        let camera = Camera::filling(Viewpoint::FRONT, (DVec3::new(-1.0, -1.0, 0.0), DVec3::new(1.0, 1.0, 0.0)), AREA);
         assert!((camera.scale() - 100.0 / 2.0 / 1.06).abs() < 1e-12, "the height is what limits");
         assert_eq!(camera.project(DVec3::ZERO), DVec3::new(200.0, 100.0, 0.0));
         let corner = camera.project(DVec3::new(1.0, 1.0, 0.5));
@@ -152,9 +160,9 @@ mod tests {
 
     #[test]
     fn nothing_can_be_framed() {
-        let camera = Camera::framing(Viewpoint::FRONT, (DVec3::INFINITY, DVec3::NEG_INFINITY), AREA);
+        let camera = Camera::filling(Viewpoint::FRONT, (DVec3::INFINITY, DVec3::NEG_INFINITY), AREA);
         assert!(camera.project(DVec3::ONE).is_finite());
-        let camera = Camera::framing(Viewpoint::FRONT, (DVec3::ONE, DVec3::ONE), AREA);
+        let camera = Camera::filling(Viewpoint::FRONT, (DVec3::ONE, DVec3::ONE), AREA);
         assert_eq!(camera.project(DVec3::ONE).x, 200.0);
     }
 }

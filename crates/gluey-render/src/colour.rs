@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn groups_differ_in_lightness_where_the_scene_gives_no_colours() {
-        let groups: String = (0..6).map(|k| format!("[[group]]\nname = 'group {k}'\n")).collect();
-        let text = format!("time = {{ dt = 1, until = 1 }}\n{groups}");
+        let groups = ["a", "b", "c", "d", "e", "f"].map(|name| format!("{{ name = '{name}' }}")).join(", ");
+        let text = format!("time = {{ dt = 1, until = 1 }}\ngroup = [{groups}]\n");
         let stage = gluey::scene::Stage::parse(&text, "scene.toml".as_ref()).unwrap();
         let mut lights: Vec<f32> = stage.groups.iter().map(|group| lightness(from_bytes(group.colour))).collect();
         lights.sort_by(f32::total_cmp);

@@ -12,6 +12,9 @@ pub enum RenderError {
     /// The run cannot be read.
     #[error(transparent)]
     Run(#[from] TrajectoryError),
+    /// No run was named.
+    #[error("there is no run to draw")]
+    NoRuns,
     /// There is nothing to draw yet.
     #[error("{} has no frames yet", path.display())]
     NoFrames {

@@ -12,7 +12,6 @@ use rayon::prelude::*;
 use crate::camera::{Camera, Viewpoint};
 use crate::error::RenderError;
 use crate::image::Image;
-use crate::legend;
 use crate::picture::draw;
 use crate::style::{BACKGROUND, Furniture, Style};
 use crate::survey::Survey;
@@ -159,7 +158,7 @@ impl Film {
         wishes: &Picture,
         furniture: Furniture,
     ) -> Result<Self, RenderError> {
-        let first = &reels[0];
+        let first = reels.first().ok_or(RenderError::NoRuns)?;
         if let Some(other) = reels.iter().find(|reel| reel.dimension() != first.dimension()) {
             return Err(RenderError::Dimensions {
                 one: first.snapshots.folder().to_owned(),
@@ -204,8 +203,6 @@ impl Film {
         let contacts = picture.contacts.unwrap_or(false);
         let glue = contacts.then(|| picture.gamma_scale.unwrap_or_else(|| survey.black()));
         let style = Style {
-            dimension,
-            size,
             background: picture.background.unwrap_or(BACKGROUND),
             colour,
             range: picture.range.unwrap_or_else(|| survey.range()),
@@ -214,8 +211,9 @@ impl Film {
             obstacles: picture.obstacles.unwrap_or_default(),
             scale: picture.scale.unwrap_or(if contacts && dimension == 3 { SMALL } else { 1.0 }),
             furniture,
+            ..Style::new(dimension, size)
         };
-        let mut camera = Camera::framing(viewpoint, framed, legend::area(&style)).zoomed(picture.zoom.unwrap_or(1.0));
+        let mut camera = Camera::framing(viewpoint, framed, &style).zoomed(picture.zoom.unwrap_or(1.0));
         if let Some(point) = picture.look_at {
             camera = camera.looking_at(point);
         }

@@ -123,3 +123,118 @@ fn tubes(frame: &Frame, scale: f64) -> Vec<Tube> {
     };
     order.into_iter().map(tube).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use gluey::contact::{Contact, ContactGeometry, Pair};
+
+    use super::*;
+    use crate::camera::Viewpoint;
+    use crate::colour::lightness;
+
+    const RED: [u8; 3] = [220, 40, 40];
+    const BLUE: [u8; 3] = [40, 60, 220];
+
+    /// Particles of radius 1 at these places, in turn of the first and the second group.
+    fn particles(places: &[DVec3]) -> Particles {
+        let mut particles = Particles::default();
+        for (k, place) in places.iter().enumerate() {
+            particles.push(*place, 1.0, 1.0);
+            particles.group[k] = k as u32 % 2;
+        }
+        particles
+    }
+
+    fn style(dimension: usize) -> Style {
+        let group = |name: &str, colour| Group { name: name.to_owned(), colour };
+        let groups = vec![group("red", RED), group("blue", BLUE)];
+        Style { groups, furniture: Furniture::Bare, ..Style::new(dimension, [200, 200]) }
+    }
+
+    /// Seen from in front of the plane z = 0, from −5 to 5.
+    fn camera(style: &Style) -> Camera {
+        Camera::framing(Viewpoint::FRONT, (DVec3::splat(-5.0), DVec3::splat(5.0)), style)
+    }
+
+    fn colour_at(image: &Image, camera: &Camera, point: DVec3) -> [u8; 3] {
+        let pixel = camera.project(point);
+        image.pixel(pixel.x as u32, pixel.y as u32)
+    }
+
+    fn is_red([r, _, b]: [u8; 3]) -> bool {
+        i32::from(r) > i32::from(b) + 50
+    }
+
+    fn is_blue([r, _, b]: [u8; 3]) -> bool {
+        i32::from(b) > i32::from(r) + 50
+    }
+
+    #[test]
+    fn groups_have_their_colours_and_the_nearer_sphere_is_seen() {
+        for dimension in [2, 3] {
+            let style = style(dimension);
+            let camera = camera(&style);
+            let places = [DVec3::new(-3.0, 0.0, 0.0), DVec3::new(3.0, 2.0, 0.0)];
+            let particles = particles(&places);
+            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[] };
+            let image = draw(&frame, &[], &camera, &style);
+            assert!(is_red(colour_at(&image, &camera, places[0])) && is_blue(colour_at(&image, &camera, places[1])));
+            assert_eq!(colour_at(&image, &camera, DVec3::ZERO), style.background);
+        }
+        let style = style(3);
+        let camera = camera(&style);
+        for (depth, seen) in [(2.0, is_blue as fn([u8; 3]) -> bool), (-2.0, is_red)] {
+            let particles = particles(&[DVec3::ZERO, DVec3::new(0.3, 0.0, depth)]);
+            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[] };
+            let image = draw(&frame, &[], &camera, &style);
+            assert!(seen(colour_at(&image, &camera, DVec3::new(0.1, 0.0, 0.0))), "at depth {depth}");
+        }
+    }
+
+    #[test]
+    fn the_more_glued_the_darker() {
+        for dimension in [2, 3] {
+            let style = Style { glue: Some(1.0), scale: 0.4, ..style(dimension) };
+            let camera = camera(&style);
+            let heights = [-3.0, 0.0, 3.0];
+            let ends: Vec<DVec3> = heights.iter().flat_map(|y| [-1.0, 1.0].map(|x| DVec3::new(x, *y, 0.0))).collect();
+            let particles = particles(&ends);
+            let contact = |k: u32, gamma: f64| ContactGeometry {
+                contact: Contact { pair: Pair::particles(2 * k, 2 * k + 1), gamma, impulse: 0.0 },
+                gap: 0.0,
+                normal: DVec3::X,
+            };
+            let contacts = [contact(0, 0.0), contact(1, -0.5), contact(2, -7.0)];
+            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[] };
+            let image = draw(&frame, &[], &camera, &style);
+            let light = heights.map(|y| lightness(from_bytes(colour_at(&image, &camera, DVec3::new(0.0, y, 0.0)))));
+            assert!(light[0] < 95.0 && light[1] < light[0] - 15.0 && light[2] < light[1] - 15.0, "{light:?}");
+            assert!(light[2] < 15.0, "beyond the scale it is black: {light:?}");
+        }
+    }
+
+    #[test]
+    fn fields_are_those_of_the_frame() {
+        let mut particles = particles(&[DVec3::X, DVec3::Y, DVec3::Z]);
+        particles.velocity[1] = DVec3::new(3.0, 4.0, 0.0);
+        let contact = |pair, gamma, impulse| ContactGeometry {
+            contact: Contact { pair, gamma, impulse },
+            gap: 0.0,
+            normal: DVec3::X,
+        };
+        let contacts = [contact(Pair::particles(0, 1), -1.0, 5.0), contact(Pair::obstacle(1, 0, 0), -2.0, 3.0)];
+        let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[] };
+        let expected = [
+            (ColourBy::Group, [0.0, 1.0, 0.0]),
+            (ColourBy::Speed, [0.0, 5.0, 0.0]),
+            (ColourBy::Gamma, [1.0, 3.0, 0.0]),
+            (ColourBy::Impulse, [5.0, 5.0, 0.0]),
+            (ColourBy::Contacts, [1.0, 2.0, 0.0]),
+            (ColourBy::Z, [0.0, 0.0, 1.0]),
+            (ColourBy::Vy, [0.0, 4.0, 0.0]),
+        ];
+        for (field, told) in expected {
+            assert_eq!(values(&frame, field), told, "{field}");
+        }
+    }
+}

@@ -47,6 +47,23 @@ const LINES: f32 = 36.0;
 const LEAST_TEXT: f32 = 9.0;
 
 impl Style {
+    /// Particles in the colours of their groups, of which none is known yet; no contacts; the time, and legends.
+    #[must_use]
+    pub fn new(dimension: usize, size: [u32; 2]) -> Self {
+        Self {
+            dimension,
+            size,
+            background: BACKGROUND,
+            colour: ColourBy::Group,
+            range: [0.0, 1.0],
+            groups: Vec::new(),
+            glue: None,
+            obstacles: ObstacleStyle::Surfaces,
+            scale: 1.0,
+            furniture: Furniture::All,
+        }
+    }
+
     /// Height of text in pixels.
     pub(crate) fn text_size(&self) -> f32 {
         (self.size[0].min(self.size[1]) as f32 / LINES).max(LEAST_TEXT).round()

@@ -13,7 +13,7 @@ use super::tree::Place;
 use super::value::{Colour, Finite, Positive, Vector};
 
 /// Sides of a picture in pixels: less shows nothing, more fits in no memory.
-const SIDES: std::ops::RangeInclusive<u32> = 16..=16384;
+const SIDES: std::ops::RangeInclusive<u32> = 16..=8192;
 
 /// Defaults of `gluey render`, each of which an option replaces.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

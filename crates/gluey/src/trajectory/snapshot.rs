@@ -260,8 +260,12 @@ mod tests {
     fn obstacles_that_stand_still_are_read_for_every_frame() {
         let mut written = [snapshot(0), snapshot(1)];
         let mut still = written[0].obstacles.clone();
-        still.iter_mut().for_each(|surface| surface.moving = false);
-        written.iter_mut().for_each(|snapshot| snapshot.obstacles.clone_from(&still));
+        for surface in &mut still {
+            surface.moving = false;
+        }
+        for snapshot in &mut written {
+            snapshot.obstacles.clone_from(&still);
+        }
         assert_eq!(read_back(recorded(&written, Formats::ALL).path()), written);
     }
 
