@@ -47,8 +47,12 @@ impl From<String> for Answer {
 struct UsageError(String);
 
 fn main() -> ExitCode {
-    memory::return_large_buffers();
-    match obey(&Arguments::parse().command).and_then(|answer| say(&answer)) {
+    let command = Arguments::parse().command;
+    // Pictures take the same large buffers again and again: fresh pages for each would cost a quarter of their time.
+    if !matches!(command, Command::Render(_)) {
+        memory::return_large_buffers();
+    }
+    match obey(&command).and_then(|answer| say(&answer)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => complain(&error),
     }
