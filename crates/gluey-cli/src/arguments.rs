@@ -8,7 +8,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::DVec3;
-use gluey::scene::{ColourBy, ObstacleStyle, Range, Size};
+use gluey::scene::{Colour, ColourBy, ObstacleStyle, Range, Size};
 
 use crate::overrides::Override;
 
@@ -195,6 +195,9 @@ pub struct RenderArguments {
     /// How obstacles are drawn [default: surfaces]
     #[arg(long, value_enum)]
     pub obstacles: Option<Obstacles>,
+    /// Colour of the background, "#rrggbb" or a name [default: a light grey]
+    #[arg(long, value_name = "COLOUR")]
+    pub background: Option<Colour>,
     /// Radius of particles as drawn, relative to the true one [default: 1; 0.5 in 3D with contacts]
     #[arg(long, value_name = "S", value_parser = positive_number)]
     pub scale: Option<f64>,

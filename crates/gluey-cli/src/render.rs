@@ -76,7 +76,7 @@ fn note(reel: &Reel) -> Option<String> {
 fn picture(wishes: &RenderArguments) -> Picture {
     Picture {
         size: wishes.size.map(|size| size.0),
-        background: None,
+        background: wishes.background.map(|colour| colour.0),
         colour: wishes.colour,
         range: wishes.range.map(|range| range.0),
         contacts: wishes.contacts,
@@ -198,6 +198,8 @@ fn draw_frames(wishes: &RenderArguments, reels: Vec<Reel>) -> Result<String> {
     };
     let film = Film::prepare(reels, &selection, &picture(wishes), Furniture::All)?;
     let mut shots = film.shots(0).to_vec();
+    // Times may be named in any order, and may share a frame.
+    shots.sort_by_key(|shot| shot.step);
     shots.dedup_by_key(|shot| shot.step);
     let unsaid = !(wishes.png || wishes.gif || wishes.mp4);
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;

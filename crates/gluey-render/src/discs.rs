@@ -14,8 +14,6 @@ use crate::wall::{Body, Wall};
 const WALL: Rgb = [0.70, 0.71, 0.72];
 /// Width of the rim of a disc, relative to its radius.
 const RIM: f32 = 0.09;
-/// How much paler discs are where contacts are drawn on them.
-const PALE: f32 = 0.62;
 /// Width of a tube, relative to the smaller of its two discs.
 const TUBE: f64 = 0.28;
 
@@ -28,8 +26,8 @@ pub(crate) fn paint(canvas: &mut Canvas, subject: &Subject, camera: &Camera, sty
     }
     for (k, colour) in subject.colours.iter().enumerate() {
         let radius = (subject.particles.radius[k] * style.scale * camera.scale()) as f32;
-        let colour = if style.glue.is_some() { mix(*colour, [1.0; 3], PALE) } else { *colour };
-        paint_disc(canvas, flat(camera, subject.particles.position[k]), radius, (colour, line));
+        let centre = flat(camera, subject.particles.position[k]);
+        paint_disc(canvas, centre, radius, (style.shown(*colour), line));
     }
     for Tube { ends, radius, colour } in &subject.tubes {
         let half = (0.5 * TUBE * radius * camera.scale()) as f32;

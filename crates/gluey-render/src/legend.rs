@@ -20,8 +20,15 @@ const WIDEST: f32 = 0.3;
 enum Entry {
     /// Colours and names of the groups.
     Groups,
-    /// What a bar of colours tells, its ends, and its colours.
-    Bar { title: String, range: [f64; 2], colour: fn(f32) -> Rgb },
+    /// What a bar of colours tells, its ends, and of what.
+    Bar { title: String, range: [f64; 2], of: Scale },
+}
+
+/// Which colours a bar has.
+#[derive(Clone, Copy)]
+enum Scale {
+    Particles,
+    Contacts,
 }
 
 fn entries(style: &Style) -> Vec<Entry> {
@@ -29,10 +36,10 @@ fn entries(style: &Style) -> Vec<Entry> {
     match style.colour {
         ColourBy::Group if style.groups.len() < 2 => {}
         ColourBy::Group => entries.push(Entry::Groups),
-        field => entries.push(Entry::Bar { title: title(field).to_owned(), range: style.range, colour: of_share }),
+        field => entries.push(Entry::Bar { title: title(field).to_owned(), range: style.range, of: Scale::Particles }),
     }
     if let Some(scale) = style.glue {
-        entries.push(Entry::Bar { title: "glue −γ".to_owned(), range: [0.0, scale], colour: of_glue });
+        entries.push(Entry::Bar { title: "glue −γ".to_owned(), range: [0.0, scale], of: Scale::Contacts });
     }
     entries
 }
@@ -107,13 +114,17 @@ pub(crate) fn paint_at(canvas: &mut Canvas, style: &Style, [left, mut top]: [f32
                 for group in style.groups.iter().take(MOST_GROUPS) {
                     let centre = [left + 0.5 * size, top + 0.5 * size];
                     canvas.disc(centre, 0.46 * size, |_, _| ink);
-                    canvas.disc(centre, 0.40 * size, |_, _| from_bytes(group.colour));
+                    canvas.disc(centre, 0.40 * size, |_, _| style.shown(from_bytes(group.colour)));
                     let name = fitted(&group.name, 0.9 * size, right - left - 1.4 * size);
                     canvas.text(&name, [left + 1.4 * size, centre[1]], (0.9 * size, Align::Left), ink);
                     top += 1.4 * size;
                 }
             }
-            Entry::Bar { title, range, colour } => {
+            Entry::Bar { title, range, of } => {
+                let colour = |share: f32| match of {
+                    Scale::Particles => style.shown(of_share(share)),
+                    Scale::Contacts => of_glue(share),
+                };
                 canvas.text(&fitted(&title, size, right - left), [left, top + 0.5 * size], (size, Align::Left), ink);
                 let (top_of_bar, height) = (top + 1.5 * size, BAR_HEIGHT * size);
                 let at = |share: f32| top_of_bar + (1.0 - share) * height;

@@ -3,6 +3,8 @@
 use gluey::scene::{ColourBy, ObstacleStyle};
 use gluey::trajectory::Group;
 
+use crate::colour::{Rgb, mix};
+
 /// What stands around the particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Furniture {
@@ -41,6 +43,8 @@ pub struct Style {
 
 /// Colour of the background where nobody says.
 pub(crate) const BACKGROUND: [u8; 3] = [248, 248, 247];
+/// How much paler discs are where contacts are drawn on them.
+const PALE: f32 = 0.62;
 /// Lines of text that a picture would have room for.
 const LINES: f32 = 36.0;
 /// Text smaller than this cannot be read.
@@ -62,6 +66,11 @@ impl Style {
             scale: 1.0,
             furniture: Furniture::All,
         }
+    }
+
+    /// The colour in which a particle is drawn: paler where contacts are drawn on a disc.
+    pub(crate) fn shown(&self, colour: Rgb) -> Rgb {
+        if self.dimension == 2 && self.glue.is_some() { mix(colour, [1.0; 3], PALE) } else { colour }
     }
 
     /// Height of text in pixels.

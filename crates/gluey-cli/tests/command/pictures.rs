@@ -80,7 +80,7 @@ fn a_run_that_is_not_finished_is_drawn_as_far_as_it_came() {
 #[test]
 fn frames_are_chosen_by_time_or_by_number() {
     let place = ten_frames();
-    place.gluey(&["render", "run", SMALL, "--times=0.1,0.3", "--png", "--out=times"]).succeeds();
+    place.gluey(&["render", "run", SMALL, "--times=0.3,0.1,0.3,0.1", "--png", "--out=times"]).succeeds();
     assert_eq!(names(&place.path("times")), ["frame_00000021.png", "frame_00000060.png"]);
     place.gluey(&["render", "run", SMALL, "--every=4", "--out=some", "--gif", "--fps=10"]).succeeds();
     assert_eq!(names(&place.path("some")), ["animation.gif"]);
@@ -124,6 +124,7 @@ fn every_kind_of_picture_can_be_drawn() {
         &["--contacts"],
         &["--contacts", "--gamma-scale=100"],
         &["--obstacles=hidden"],
+        &["--background=black"],
         &["--zoom=2"],
         &["--zoom=2", "--look-at=-0.1,0.1"],
         &["--scale=0.5"],
@@ -159,6 +160,7 @@ fn what_makes_no_sense_is_told() {
     place.gluey(&["render", "run", "--size=big"]).fails(2, &["WIDTHxHEIGHT"]);
     place.gluey(&["render", "run", "--size=1x1"]).fails(2, &["16 to 8192 pixels"]);
     place.gluey(&["render", "run", "--range=2,1"]).fails(2, &["the lesser comes first"]);
+    place.gluey(&["render", "run", "--background=mauve"]).fails(2, &["`mauve` is no colour", "#rrggbb"]);
     place.gluey(&["render", "run", "--zoom=0"]).fails(2, &["positive"]);
     place.gluey(&["render", "run", "--every=0"]).fails(2, &["--every"]);
     place.gluey(&["render", "run", "--times=soon"]).fails(2, &["finite number"]);

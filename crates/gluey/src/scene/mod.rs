@@ -17,6 +17,7 @@ use std::path::Path;
 pub use diagnostics::{Problem, SceneError, suggestion};
 pub use file::SceneFile;
 pub use picture::{ColourBy, ObstacleStyle, Picture, Range, Size};
+pub use value::Colour;
 
 use crate::geometry::Obstacle;
 use crate::simulation::Simulation;

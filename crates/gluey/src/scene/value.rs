@@ -217,17 +217,24 @@ const NAMED: [(&str, [u8; 3]); 10] = [
     ("brown", [135, 95, 60]),
 ];
 
-impl<'de> Deserialize<'de> for Colour {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
+impl std::str::FromStr for Colour {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         if let Some((_, colour)) = NAMED.iter().find(|(name, _)| *name == text) {
             return Ok(Self(*colour));
         }
         let hex = text.strip_prefix('#').filter(|hex| hex.len() == 6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         hex.map(|rgb| Self([(rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8])).ok_or_else(|| {
             let names: Vec<&str> = NAMED.iter().map(|(name, _)| *name).collect();
-            D::Error::custom(format!("`{text}` is no colour: write \"#rrggbb\" or one of {}", names.join(", ")))
+            format!("`{text}` is no colour: write \"#rrggbb\" or one of {}", names.join(", "))
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for Colour {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -18,6 +18,8 @@
 //! - a checkpoint records the length of the files that grow, after these have reached the disk; resuming cuts them
 //!   back to that length and removes frames of later steps.
 //!
+//! [`Snapshots`] reads the frames of a folder back, for pictures and reports.
+//!
 //! Nothing here reads a clock: wall times are handed in. The caller owns the loop:
 //!
 //! ```
