@@ -89,6 +89,7 @@ pub(crate) fn ink(background: [u8; 3]) -> Rgb {
 pub(crate) fn write_time(canvas: &mut Canvas, time: f64, style: &Style) {
     let size = style.text_size();
     let text = format!("t = {}", stamp(time));
+    back(canvas, style, [0.0, 0.0], [1.6 * size + width(&text, size), 2.2 * size]);
     canvas.text(&text, [0.8 * size, 1.1 * size], (size, Align::Left), ink(style.background));
 }
 
@@ -100,8 +101,22 @@ pub(crate) fn stamp(time: f64) -> String {
 
 /// Draws the legends at the right of a picture.
 pub(crate) fn paint(canvas: &mut Canvas, style: &Style) {
-    let left = style.size[0] as f32 - room(style) + 0.4 * style.text_size();
-    paint_at(canvas, style, [left, 1.8 * style.text_size()]);
+    let (left, size) = (style.size[0] as f32 - room(style), style.text_size());
+    let heights = entries(style).into_iter().map(|entry| match entry {
+        Entry::Groups => 0.6 + 1.4 * style.groups.len().min(MOST_GROUPS) as f32,
+        Entry::Bar { .. } => 1.5 + BAR_HEIGHT + 1.8,
+    });
+    let height: f32 = heights.sum();
+    if height > 0.0 {
+        back(canvas, style, [left, 0.0], [style.size[0] as f32, (1.8 + height) * size]);
+    }
+    paint_at(canvas, style, [left + 0.4 * size, 1.8 * size]);
+}
+
+/// A ground on which text is read whatever is behind it.
+fn back(canvas: &mut Canvas, style: &Style, [left, top]: [f32; 2], [right, bottom]: [f32; 2]) {
+    let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
+    canvas.polygon(&corners, from_bytes(style.background), 0.85);
 }
 
 /// Draws the legends below each other, from a corner.
