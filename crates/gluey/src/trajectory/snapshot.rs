@@ -22,7 +22,8 @@ pub struct Snapshot {
     pub particles: Particles,
     /// The contacts; they name particles of this frame.
     pub contacts: Vec<ContactGeometry>,
-    /// Drawings of the obstacles in the scene's order. What is infinite was clipped when the frame was written.
+    /// Drawings of the obstacles in the scene's order. What is infinite was clipped when the frame was written; `moving` tells
+    /// whether any of them moves.
     pub obstacles: Vec<ObstacleSurface>,
 }
 
@@ -81,17 +82,11 @@ impl Snapshots {
     pub fn read(&self, stamp: &FrameStamp) -> Result<Snapshot, TrajectoryError> {
         let particles = self.read_file(PARTICLES, stamp.step, particles)?;
         let contacts = self.read_file(CONTACTS, stamp.step, |file| contacts(file, particles.len()))?;
-        let mut obstacles = match stamp.obstacles {
+        let names = &self.manifest.info.obstacle_names;
+        let obstacles = match stamp.obstacles {
             None => Vec::new(),
-            Some(step) => {
-                self.read_file(OBSTACLES, step, |file| surfaces(file, self.manifest.info.obstacle_names.len()))?
-            }
+            Some(step) => self.read_file(OBSTACLES, step, |file| surfaces(file, names.len()))?,
         };
-        // One file serves all frames exactly where no obstacle moves.
-        let moving = stamp.obstacles.is_some() && self.stamps.iter().any(|other| other.obstacles != stamp.obstacles);
-        for surface in &mut obstacles {
-            surface.moving = moving;
-        }
         Ok(Snapshot { step: stamp.step, time: stamp.time, particles, contacts, obstacles })
     }
 
@@ -174,7 +169,9 @@ fn surfaces(file: &PolyData, obstacles: usize) -> Result<Vec<ObstacleSurface>, T
         return Err(wrong());
     }
     let (line_owners, triangle_owners) = owners.split_at(lines.len());
-    let mut surfaces = vec![ObstacleSurface::default(); obstacles];
+    // A file that serves all times has none of its own.
+    let moving = file.time.is_some();
+    let mut surfaces = vec![ObstacleSurface { moving, ..ObstacleSurface::default() }; obstacles];
     let mut spans = vec![(usize::MAX, 0); obstacles];
     let cells = lines.iter().map(|cell| &cell[..]).zip(line_owners);
     for (corners, owner) in cells.chain(triangles.iter().map(|cell| &cell[..]).zip(triangle_owners)) {
@@ -249,6 +246,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written() {
+        assert_eq!(read_back(recorded(&[snapshot(7)], Formats::ALL).path()), [snapshot(7)]);
         let written = [snapshot(0), snapshot(7), snapshot(123_456_789)];
         let folder = recorded(&written, Formats::ALL);
         assert_eq!(read_back(folder.path()), written);
