@@ -26,6 +26,11 @@
 //! and checkpoints and resumes a run with the same bytes. Nothing else in the library reads or writes a run; the caller
 //! owns the loop, and nobody here prints. A clock is read only to tell where the time of steps goes.
 //!
+//! # One particle and a plane
+//!
+//! [`plane`] is the laboratory: the particle/plane algorithm of the paper to the letter, the exact solution of its limit
+//! model, the lubrication model with its viscosity, and the studies that compare them.
+//!
 //! # A ball that falls, is pressed, is pulled and lets go
 //!
 //! It starts at rest one unit above a floor. A force of −2 pushes it until t = 2: it hits at t = 1 with velocity −2, so γ
@@ -64,6 +69,7 @@ pub mod expression;
 pub mod geometry;
 pub mod morton;
 pub mod neighbours;
+pub mod plane;
 pub mod projection;
 mod room;
 pub mod scene;

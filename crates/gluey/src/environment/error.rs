@@ -46,7 +46,7 @@ fn on(particle: Option<usize>) -> String {
 }
 
 impl EnvironmentError {
-    pub(super) fn invalid(field: impl Into<String>, value: impl Display, expected: impl Into<String>) -> Self {
+    pub(crate) fn invalid(field: impl Into<String>, value: impl Display, expected: impl Into<String>) -> Self {
         Self::Invalid { field: field.into(), value: value.to_string(), expected: expected.into() }
     }
 }

@@ -45,7 +45,7 @@ impl Span {
         self.start + self.dt
     }
 
-    fn check(self) -> Result<(), EnvironmentError> {
+    pub(crate) fn check(self) -> Result<(), EnvironmentError> {
         let Self { start, dt } = self;
         if self.end() > start && self.end().is_finite() {
             return Ok(());

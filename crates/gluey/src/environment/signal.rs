@@ -2,6 +2,7 @@
 
 use super::error::{finite, parsed_with};
 use super::quadrature::{self, QuadratureError};
+use super::step::named;
 use super::{EnvironmentError, Span};
 use crate::expression::Expression;
 
@@ -115,6 +116,20 @@ impl Signal {
         }
     }
 
+    /// The mean over a span of a quantity of this name; exact for constants, steps and lines.
+    pub fn mean_of(&self, quantity: &str, span: Span) -> Result<f64, EnvironmentError> {
+        named(self.mean(span), span, || (quantity.to_owned(), None))
+    }
+
+    /// The times at which a table has its points, in order; none for constants and expressions.
+    #[must_use]
+    pub fn knots(&self) -> &[f64] {
+        match self {
+            Self::Constant(_) | Self::Expression(_) => &[],
+            Self::Steps(table) | Self::Linear(table) => table.times(),
+        }
+    }
+
     /// The mean over a step.
     pub(super) fn mean(&self, span: Span) -> Result<f64, QuadratureError> {
         match self {
@@ -133,7 +148,7 @@ impl Signal {
     }
 
     /// Refuses what is no function of time with finite values as far as can be told beforehand.
-    pub(super) fn check(&self, field: &str) -> Result<(), EnvironmentError> {
+    pub(crate) fn check(&self, field: &str) -> Result<(), EnvironmentError> {
         match self {
             Self::Constant(value) => finite(field, *value),
             Self::Steps(_) | Self::Linear(_) => Ok(()),

@@ -176,7 +176,7 @@ impl Component<'_> {
 }
 
 /// Tells whose mean it was, and on which particle.
-fn named<T>(
+pub(super) fn named<T>(
     mean: Result<T, QuadratureError>,
     span: Span,
     name: impl FnOnce() -> (String, Option<usize>),

@@ -75,12 +75,3 @@ pub fn simulation(particles: Particles, obstacles: Vec<Obstacle>, law: Law) -> S
     let state = State { particles, ..State::default() };
     Simulation::new(state, obstacles, gravity(DVec3::ZERO), adhesion)
 }
-
-/// Slope of ln(error) against ln(h), by least squares.
-pub fn slope(steps: &[f64], errors: &[f64]) -> f64 {
-    let points: Vec<(f64, f64)> = steps.iter().zip(errors).map(|(h, e)| (h.ln(), e.ln())).collect();
-    let count = points.len() as f64;
-    let (mx, my) = (points.iter().map(|p| p.0).sum::<f64>() / count, points.iter().map(|p| p.1).sum::<f64>() / count);
-    let covariance: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
-    covariance / points.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>()
-}

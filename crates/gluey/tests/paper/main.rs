@@ -6,9 +6,10 @@ mod column;
 mod common;
 
 use column::Column;
-use common::{floor, gluey, particles, plane_forces, simulation, slope, vertical_forces};
+use common::{floor, gluey, particles, plane_forces, simulation, vertical_forces};
 use glam::DVec3;
 use gluey::adhesion::{Adhesion, Scheme};
+use gluey::plane::studies::order as slope;
 use gluey::simulation::Simulation;
 
 const RADIUS: f64 = 0.5;
