@@ -11,6 +11,7 @@ use glam::DVec3;
 use gluey::scene::{Colour, ColourBy, ObstacleStyle, Range, Size};
 
 use crate::overrides::Override;
+use crate::plane::PlaneCommand;
 
 /// Rigid particles that interact through contact and lubrication.
 #[derive(Debug, Parser)]
@@ -51,6 +52,9 @@ pub enum Command {
     },
     /// Draw the frames of a run: pictures, an animation, or a montage of several times and runs
     Render(Box<RenderArguments>),
+    /// One particle and a plane: simulate it, and the studies of the model
+    #[command(subcommand)]
+    Plane(PlaneCommand),
     /// Solve a projection problem from a file and tell how fast and how well
     Project(ProjectArguments),
     /// Print a script that completes gluey's arguments in a shell

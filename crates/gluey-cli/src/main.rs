@@ -9,6 +9,7 @@ mod info;
 mod logbook;
 mod memory;
 mod overrides;
+mod plane;
 mod progress;
 mod project;
 mod render;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser};
+use gluey::plane::PlaneError;
 use gluey::scene::{Scene, SceneError};
 
 use arguments::{Arguments, Command};
@@ -65,6 +67,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::New { file } => starter::write(file).map(Answer::from),
         Command::Info { run, json } => info::info(run, if *json { info::Style::Json } else { info::Style::Text }),
         Command::Render(wishes) => render::render(wishes).map(Answer::from),
+        Command::Plane(wishes) => plane::plane(wishes).map(Answer::from),
         Command::Project(wishes) => project::project(wishes),
         Command::Completions { shell } => Ok(completions(*shell).into()),
         Command::Schema => Ok(format!("{}\n", Scene::schema()).into()),
@@ -94,5 +97,8 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     };
     // Where nobody can read the message, the code still tells.
     let _ = std::io::stderr().write_all(message.as_bytes());
-    ExitCode::from(if scene.is_some() || error.is::<UsageError>() { 2 } else { 1 })
+    let bad_input = scene.is_some()
+        || error.is::<UsageError>()
+        || error.downcast_ref::<PlaneError>().is_some_and(PlaneError::is_bad_input);
+    ExitCode::from(if bad_input { 2 } else { 1 })
 }

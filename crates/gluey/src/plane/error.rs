@@ -38,6 +38,12 @@ pub enum PlaneError {
 }
 
 impl PlaneError {
+    /// Whether other input would help, rather than the integrator having failed.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::Integration { .. })
+    }
+
     pub(super) fn invalid(name: impl Into<String>, value: impl Display, expected: impl Into<String>) -> Self {
         Self::Invalid { name: name.into(), value: value.to_string(), expected: expected.into() }
     }
