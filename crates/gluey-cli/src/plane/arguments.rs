@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use gluey::environment::{Signal, Table};
-use gluey::plane::Experiment;
+use gluey::plane::{Experiment, PlaneError};
 
 /// The experiments and studies on one particle and a plane.
 #[derive(Debug, Subcommand)]
@@ -28,16 +28,16 @@ pub enum PlaneCommand {
 #[derive(Debug, Args)]
 pub struct ExperimentArguments {
     /// Distance from the plane at the start
-    #[arg(long, value_name = "LENGTH", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LENGTH", default_value_t = 1.0, allow_hyphen_values = true)]
     pub q0: f64,
     /// Velocity at the start, away from the plane
-    #[arg(long, value_name = "VELOCITY", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "VELOCITY", default_value_t = 0.0, allow_hyphen_values = true)]
     pub u0: f64,
     /// Mass
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
     pub mass: f64,
     /// Radius
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
     pub radius: f64,
     /// Acceleration f(t): pairs TIME:VALUE, each holding until the next, or an expression of t such as `2*sin(t)`
     #[arg(long, value_name = "F", default_value = "0:-2,2:2", allow_hyphen_values = true)]
@@ -49,7 +49,7 @@ pub struct ExperimentArguments {
     #[arg(long, value_name = "GAMMA", default_value_t = f64::NEG_INFINITY, allow_hyphen_values = true)]
     pub gamma_min: f64,
     /// Time at which to end
-    #[arg(long, value_name = "T", default_value_t = 6.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 6.0, allow_hyphen_values = true)]
     pub until: f64,
 }
 
@@ -67,13 +67,13 @@ pub struct SimulateArguments {
     #[arg(long, value_enum, default_value_t = Model::Gluey)]
     pub model: Model,
     /// κ = 6πμr²/m of the lubrication model
-    #[arg(long, value_name = "KAPPA", required_if_eq("model", "lubrication"), allow_negative_numbers = true)]
+    #[arg(long, value_name = "KAPPA", required_if_eq("model", "lubrication"), allow_hyphen_values = true)]
     pub kappa: Option<f64>,
     /// q_s of the rough lubrication model, instead of γ_min = 6πμ ln(q_s)
     #[arg(long, value_name = "LENGTH", conflicts_with = "gamma_min", requires = "kappa")]
     pub shift: Option<f64>,
     /// Time step
-    #[arg(long, value_name = "H", default_value_t = 1e-3, allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub dt: f64,
     /// The file to write; the standard output if left out
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -135,10 +135,10 @@ pub struct ConvergenceArguments {
 #[derive(Debug, Args)]
 pub struct RoughnessArguments {
     /// Mass
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
     pub mass: f64,
     /// Radius
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
     pub radius: f64,
     /// Thresholds γ_min < 0
     #[arg(
@@ -150,10 +150,10 @@ pub struct RoughnessArguments {
     )]
     pub gamma_mins: Vec<f64>,
     /// κ of the rough lubrication model
-    #[arg(long, default_value_t = 1e-2, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1e-2, allow_hyphen_values = true)]
     pub kappa: f64,
     /// Time step of the algorithm
-    #[arg(long, value_name = "H", default_value_t = 1e-3, allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub dt: f64,
     #[command(flatten)]
     pub out: OutArguments,
@@ -174,18 +174,25 @@ impl ExperimentArguments {
 }
 
 /// Pairs TIME:VALUE, or an expression of t.
-fn force(text: &str) -> Result<Signal> {
+fn force(text: &str) -> Result<Signal, PlaneError> {
+    let refused =
+        |expected: String| PlaneError::Invalid { name: "force".to_owned(), value: format!("`{text}`"), expected };
     if !text.contains(':') {
-        return Signal::expression(text).with_context(|| format!("the force `{text}` is no expression of t"));
+        let expected = |reason| format!("pairs TIME:VALUE or an expression of t ({reason})");
+        return Signal::expression(text).map_err(|reason| refused(expected(reason.to_string())));
     }
     let (mut times, mut values) = (Vec::new(), Vec::new());
     for pair in text.split(',') {
-        let told = || format!("the force `{text}`: `{pair}` is no pair TIME:VALUE, such as 2:-1.5");
-        let (time, value) = pair.split_once(':').with_context(told)?;
-        times.push(time.trim().parse().with_context(told)?);
-        values.push(value.trim().parse().with_context(told)?);
+        let numbers = pair.split_once(':').and_then(|(time, value)| Some((parsed(time)?, parsed(value)?)));
+        let (time, value) = numbers.ok_or_else(|| refused(format!("pairs TIME:VALUE, which `{pair}` is not")))?;
+        times.push(time);
+        values.push(value);
     }
-    Ok(Signal::Steps(Table::new(times, values).with_context(|| format!("the force `{text}`"))?))
+    Ok(Signal::Steps(Table::new(times, values)?))
+}
+
+fn parsed(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
 }
 
 /// A table of two columns; a first row that is no pair of numbers is a heading.

@@ -6,11 +6,16 @@ use gluey::plane::{Experiment, Sample};
 use gluey_plot::{Axis, Curve, Figure, Mark, Note, Panel, Pen, Side};
 
 use super::tables::DISTANCES;
-use crate::words::number;
+use crate::words;
 
 const TIME: &str = "time t (time units)";
 const GAP: &str = "distance q (length)";
 const GAMMA: &str = "adhesion potential γ (momentum / length²)";
+
+/// A number with a true minus sign.
+fn number(value: f64) -> String {
+    words::number(value).replace('-', "−")
+}
 
 fn pen(colour: usize, mark: Mark) -> Pen {
     Pen { colour, mark }
@@ -48,7 +53,7 @@ pub fn example(experiment: &Experiment, samples: &[Sample], solution: &Solution)
     let (bottom, top) = (lowest - 0.12 * span, highest + 0.10 * span);
     let end = samples.last().map_or(0.0, |sample| sample.time);
     let mut notes = Vec::new();
-    let mut curves = vec![q, gamma];
+    let mut curves = Vec::new();
     for event in &solution.events {
         let line = [(event.time, bottom), (event.time, top)];
         curves.push(Curve::unnamed(pen(5, Mark::Dotted), line));
@@ -65,12 +70,11 @@ pub fn example(experiment: &Experiment, samples: &[Sample], solution: &Solution)
             Happening::TakeOff => tell(format!("take-off at t = {}", number(event.time)), highest - 0.14 * span),
         }
     }
-    let below = lowest - 0.07 * span;
     for (k, &knot) in experiment.force.knots().iter().enumerate() {
         let until = experiment.force.knots().get(k + 1).map_or(end, |next| next.min(end));
         if knot < end {
             let text = format!("f = {}", number(experiment.force.at(knot)));
-            notes.push(Note { at: (0.5 * (knot.max(0.0) + until), top - 0.035 * span), text, side: Side::Above });
+            notes.push(Note { at: (0.5 * (knot.max(0.0) + until), top + 0.01 * span), text, side: Side::Above });
             if knot > 0.0 {
                 curves.push(Curve::unnamed(pen(3, Mark::Dashed), [(knot, bottom), (knot, top + 0.1 * span)]));
             }
@@ -83,7 +87,7 @@ pub fn example(experiment: &Experiment, samples: &[Sample], solution: &Solution)
             at: (0.5 * (hit + held), 0.0), text: "q = 0,  γ' = m f / r²".to_owned(), side: Side::Above
         });
     }
-    let _ = below;
+    curves.extend([q, gamma]);
     let y = Axis::linear("q (length) and γ (momentum / length²)").within(bottom, top + 0.1 * span);
     let x = Axis::linear(TIME).within(0.0, end);
     let panel = Panel { x, y, curves, notes };
@@ -218,11 +222,11 @@ pub fn uniqueness(study: &Uniqueness) -> Figure {
         let [even, odd] = &family.solutions;
         let name = named(family.gamma_min);
         let curves = vec![
-            Curve::new(format!("{name}: even cut"), pen(1, Mark::Solid), octaves(even, family)),
-            Curve::new("odd cut", pen(2, Mark::Dashed), octaves(odd, family)),
+            Curve::new(format!("{name}: even k"), pen(1, Mark::Solid), octaves(even, family)),
+            Curve::new("odd k", pen(2, Mark::Dashed), octaves(odd, family)),
         ];
-        let x = Axis::linear("log₂ of the time s since t*").within(-5.0, 2.0);
-        panel(x, Axis::linear("q / s² (length / time²)").within(-0.005, 0.12), curves)
+        let x = Axis::linear("log₂ of the time s since t*");
+        panel(x, Axis::linear("q / s² (length / time²)"), curves)
     });
     let title = "One force that clusters at t*: two solutions when dry, one when gluey";
     Figure { title: title.to_owned(), panels: panels.collect() }

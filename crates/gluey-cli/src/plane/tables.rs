@@ -67,7 +67,7 @@ pub fn layer_trajectories(study: &Layers, limit: &[Sample]) -> Table {
 /// The quantities whose convergence is measured, and what tables and legends call them.
 pub const DISTANCES: [(&str, &str, fn(&Distance) -> f64, fn(&Orders) -> Option<f64>); 6] = [
     ("u_l1", "u in L¹", |d| d.velocity_l1, |o| o.velocity_l1),
-    ("q_sup", "q in L^∞", |d| d.gap_sup, |o| o.gap_sup),
+    ("q_sup", "q in L∞", |d| d.gap_sup, |o| o.gap_sup),
     ("gamma_l1", "γ in L¹", |d| d.gamma_l1, |o| o.gamma_l1),
     ("lambda_mass", "∫|λ|", |d| d.lambda_mass, |o| o.lambda_mass),
     ("lambda_action", "⟨λ, φ⟩", |d| d.lambda_action, |o| o.lambda_action),

@@ -5,6 +5,7 @@
 mod errors;
 mod looks;
 mod pictures;
+mod plane;
 mod project;
 mod runs;
 mod signals;

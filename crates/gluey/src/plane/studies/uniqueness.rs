@@ -75,7 +75,8 @@ pub struct Family {
     pub gamma_min: f64,
     /// t* (time).
     pub start: f64,
-    /// The two exact solutions, for even and odd K; the same, to rounding, where there is only one.
+    /// The two exact solutions, for even and odd K, at times evenly spaced in ln(t − t*); the same, to rounding, where there
+    /// is only one.
     pub solutions: [Vec<Sample>; 2],
     /// max |q_even − q_odd| (length).
     pub apart: f64,
@@ -92,8 +93,9 @@ pub struct Uniqueness {
     pub families: Vec<Family>,
 }
 
-/// Times at which the exact solutions are compared and drawn, for each unit of time.
-const SAMPLES: f64 = 256.0;
+/// The octaves after t* in which the exact solutions are compared, and in how many points each.
+const COMPARED: std::ops::Range<i32> = -6..LAST;
+const POINTS: u32 = 128;
 
 /// Runs dry, rough and smooth particles with h = 2^{−j} for each j.
 pub fn uniqueness(gamma_mins: &[f64], exponents: &[i32]) -> Result<Uniqueness, PlaneError> {
@@ -105,10 +107,10 @@ fn family(gamma_min: f64, exponents: &[i32]) -> Result<Family, PlaneError> {
     let (even, odd) = (cluster(gamma_min, FINEST)?, cluster(gamma_min, FINEST + 1)?);
     let Cluster { start, until, .. } = even;
     let solutions = [exact::solve(&even.experiment, until)?, exact::solve(&odd.experiment, until)?];
-    let shown = Grid::new(SAMPLES.recip(), until)?;
-    let sampled = solutions.each_ref().map(|solution| -> Vec<Sample> {
-        (0..=shown.steps()).map(|n| solution.at(shown.time(n).min(until))).collect()
-    });
+    let fractions = || (0..POINTS).map(|point| f64::from(point) / f64::from(POINTS));
+    let delays = COMPARED.flat_map(|octave| fractions().map(move |part| (f64::from(octave) + part).exp2()));
+    let times: Vec<f64> = delays.map(|delay| start + delay).chain([until]).collect();
+    let sampled = solutions.each_ref().map(|solution| times.iter().map(|time| solution.at(*time)).collect::<Vec<_>>());
     let mut refinements = Vec::new();
     for &exponent in exponents {
         let grid = Grid::new(2.0_f64.powi(-exponent), until)?;
