@@ -64,9 +64,9 @@ pub(crate) fn svg(figure: &Figure) -> Result<String, PlotError> {
         root.fill(&WHITE).map_err(failed)?;
         let canvas = Canvas(root);
         canvas.text(&figure.title, (0.5 * f64::from(SIZE.0), 18.0), (TITLE, HPos::Center, VPos::Top))?;
-        let width = SIZE.0 / figure.panels.len().max(1) as i32;
+        let width = SIZE.0 / count(figure.panels.len().max(1));
         let legends: Vec<_> = figure.panels.iter().map(|panel| legend_rows(panel, width - LEFT - RIGHT)).collect();
-        let top = TITLE_ROOM + LEGEND_ROW * legends.iter().map(Vec::len).max().unwrap_or(0) as i32 + 6;
+        let top = TITLE_ROOM + LEGEND_ROW * count(legends.iter().map(Vec::len).max().unwrap_or(0)) + 6;
         for ((panel, legend), left) in figure.panels.iter().zip(&legends).zip((0..).step_by(width as usize)) {
             canvas.legend(legend, f64::from(left + LEFT))?;
             let frame = Frame::new(panel, (left + LEFT, left + width - RIGHT), (top, SIZE.1 - BOTTOM))?;
@@ -95,6 +95,11 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
 
 fn failed(error: impl std::fmt::Display) -> PlotError {
     PlotError::Drawing(error.to_string())
+}
+
+/// A small number of things, for arithmetic with pixels.
+fn count(things: usize) -> i32 {
+    i32::try_from(things).unwrap_or(i32::MAX)
 }
 
 /// Width of a text in pixels, near enough for a legend.

@@ -5,7 +5,7 @@ use gluey::plane::studies::{Convergence, Family, Layer, Layers, Roughness, Uniqu
 use gluey::plane::{Experiment, Sample};
 use gluey_plot::{Axis, Curve, Figure, Mark, Note, Panel, Pen, Side};
 
-use super::tables::DISTANCES;
+use super::tables::MEASURES;
 use crate::words;
 
 const TIME: &str = "time t (time units)";
@@ -154,11 +154,12 @@ pub fn convergence(study: &Convergence) -> Figure {
     let mut curves = Vec::new();
     let marks = [Mark::Joined, Mark::Joined, Mark::Joined, Mark::Crosses, Mark::Joined, Mark::Crosses];
     let mut guide = 0.0_f64;
-    for (k, (_, name, value, order)) in DISTANCES.into_iter().enumerate() {
-        if let Some(order) = order(&study.orders) {
-            let points: Vec<(f64, f64)> = study.resolutions.iter().map(|row| (row.dt, value(&row.distance))).collect();
+    for (k, measure) in MEASURES.iter().enumerate() {
+        if let Some(order) = (measure.order)(&study.orders) {
+            let points: Vec<(f64, f64)> =
+                study.resolutions.iter().map(|row| (row.dt, (measure.error)(&row.distance))).collect();
             guide = guide.max(points.last().map_or(0.0, |point| point.1 / point.0));
-            curves.push(Curve::new(format!("{name}: order {order:.2}"), pen(k, marks[k]), points));
+            curves.push(Curve::new(format!("{}: order {order:.2}", measure.name), pen(k, marks[k]), points));
         }
     }
     let line = study.resolutions.iter().map(|row| (row.dt, 2.2 * guide * row.dt));

@@ -64,21 +64,31 @@ pub fn layer_trajectories(study: &Layers, limit: &[Sample]) -> Table {
     Table { columns: vec!["kappa", "t", "q", "u", "gamma", "lambda"], rows }
 }
 
-/// The quantities whose convergence is measured, and what tables and legends call them.
-pub const DISTANCES: [(&str, &str, fn(&Distance) -> f64, fn(&Orders) -> Option<f64>); 6] = [
-    ("u_l1", "u in L¹", |d| d.velocity_l1, |o| o.velocity_l1),
-    ("q_sup", "q in L∞", |d| d.gap_sup, |o| o.gap_sup),
-    ("gamma_l1", "γ in L¹", |d| d.gamma_l1, |o| o.gamma_l1),
-    ("lambda_mass", "∫|λ|", |d| d.lambda_mass, |o| o.lambda_mass),
-    ("lambda_action", "⟨λ, φ⟩", |d| d.lambda_action, |o| o.lambda_action),
-    ("u_variation", "Var(u)", |d| d.velocity_variation, |o| o.velocity_variation),
+/// A quantity whose convergence is measured.
+pub struct Measure {
+    /// Its column.
+    pub column: &'static str,
+    /// Its name in legends.
+    pub name: &'static str,
+    pub error: fn(&Distance) -> f64,
+    pub order: fn(&Orders) -> Option<f64>,
+}
+
+/// All of them.
+pub const MEASURES: [Measure; 6] = [
+    Measure { column: "u_l1", name: "u in L¹", error: |d| d.velocity_l1, order: |o| o.velocity_l1 },
+    Measure { column: "q_sup", name: "q in L∞", error: |d| d.gap_sup, order: |o| o.gap_sup },
+    Measure { column: "gamma_l1", name: "γ in L¹", error: |d| d.gamma_l1, order: |o| o.gamma_l1 },
+    Measure { column: "lambda_mass", name: "∫|λ|", error: |d| d.lambda_mass, order: |o| o.lambda_mass },
+    Measure { column: "lambda_action", name: "⟨λ, φ⟩", error: |d| d.lambda_action, order: |o| o.lambda_action },
+    Measure { column: "u_variation", name: "Var(u)", error: |d| d.velocity_variation, order: |o| o.velocity_variation },
 ];
 
 /// One row a time step.
 pub fn convergence(study: &Convergence) -> Table {
-    let columns = std::iter::once("h").chain(DISTANCES.map(|distance| distance.0)).collect();
+    let columns = std::iter::once("h").chain(MEASURES.map(|measure| measure.column)).collect();
     let row = |row: &gluey::plane::studies::Resolution| {
-        let errors = DISTANCES.map(|(_, _, value, _)| Cell::from(value(&row.distance)));
+        let errors = MEASURES.map(|measure| Cell::from((measure.error)(&row.distance)));
         std::iter::once(Cell::from(row.dt)).chain(errors).collect()
     };
     Table { columns, rows: study.resolutions.iter().map(row).collect() }
@@ -87,9 +97,9 @@ pub fn convergence(study: &Convergence) -> Table {
 /// One row a quantity, with its error at the smallest h and its observed order.
 pub fn orders(study: &Convergence) -> Table {
     let last = study.resolutions.last().map(|row| row.distance).unwrap_or_default();
-    let rows = DISTANCES.map(|(name, _, value, order)| {
-        let order = order(&study.orders).map_or(Cell::from("exact"), Cell::from);
-        vec![name.into(), value(&last).into(), order]
+    let rows = MEASURES.map(|measure| {
+        let order = (measure.order)(&study.orders).map_or(Cell::from("exact"), Cell::from);
+        vec![measure.column.into(), (measure.error)(&last).into(), order]
     });
     Table { columns: vec!["quantity", "error_at_smallest_h", "order"], rows: rows.into() }
 }

@@ -9,9 +9,9 @@ use gluey::projection::{AcceleratedGaussSeidel, Criteria, Outcome, Problem, Proj
 use gluey::simulation::{Simulation, State};
 
 use crate::beds::{Answer, Bed};
-use crate::common::slope;
 use crate::table::{self, Table, figure, milliseconds};
 use crate::{Wishes, cpu, on_threads, ratio};
+use gluey::plane::studies::order as slope;
 
 const TOLERANCE: f64 = 1e-4;
 /// Height of a bed in a widening box, in diameters.
