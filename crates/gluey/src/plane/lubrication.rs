@@ -25,17 +25,26 @@ use crate::environment::Span;
 /// Tolerance of a step in w, which is a relative one in q + q_s. Errors of steps add up: this is well below 10⁻¹⁰.
 const TOLERANCE: f64 = 1e-14;
 
+/// The same with forces that vary, whose mean is known to a quadrature's accuracy only.
+const TOLERANCE_VARYING: f64 = 1e-11;
+
 /// Most steps between two samples; a particle that is not close needs about 1/δ.
-const MOST_STEPS: usize = 10_000_000;
+const MOST_STEPS: usize = 100_000;
+
+/// Most stretches between two samples: falls, rises, closeness, touch.
+const MOST_STRETCHES: u32 = 1000;
 
 /// |δ| up to which the series for u is used: with constant forces 71|δ|⁵ is left out of w.
 const CLOSE: f64 = 1e-3;
 
-/// The same with forces that vary: δ²κf'/f² is left out of w.
-const CLOSE_VARYING: f64 = 1e-5;
+/// The same with forces that vary: δ²κf'/f² is left out of w, and 10⁻⁸ is what can be promised.
+const CLOSE_VARYING: f64 = 1e-4;
 
 /// |u − κφ(δ)| at which w is taken to follow, relative to κ: an error in w.
 const SETTLED: f64 = 1e-13;
+
+/// The same with forces that vary.
+const SETTLED_VARYING: f64 = 1e-8;
 
 /// What is left of a fall is not resolved when it takes less than this, relative to the time.
 const TIME_RESOLUTION: f64 = 1e-14;
@@ -68,6 +77,8 @@ pub fn run(experiment: &Experiment, kappa: f64, grid: Grid) -> Result<Run, Plane
     // γ_min = 6πμ ln q_s with 6πμ = κm/r².
     let log_shift = gamma_min * radius.powi(2) / (kappa * mass);
     let log_gap = (gap + log_shift.exp()).ln();
+    let constant_pieces = experiment.steps().is_ok();
+    let (close, settled) = if constant_pieces { (CLOSE, SETTLED) } else { (CLOSE_VARYING, SETTLED_VARYING) };
     let mut layer = Layer {
         experiment,
         kappa,
@@ -77,7 +88,9 @@ pub fn run(experiment: &Experiment, kappa: f64, grid: Grid) -> Result<Run, Plane
         pushed: 0.0,
         constant: velocity + kappa * log_gap,
         phase: Phase::Apart,
-        close: if experiment.steps().is_ok() { CLOSE } else { CLOSE_VARYING },
+        close,
+        settled,
+        tolerance: if constant_pieces { TOLERANCE } else { TOLERANCE_VARYING },
         lowest: (0.0, log_gap),
     };
     let mut samples = vec![layer.sample()];
@@ -114,6 +127,10 @@ struct Layer<'a> {
     phase: Phase,
     /// Limit of |δ| for this force.
     close: f64,
+    /// Largest |u − κφ(δ)|/κ for this force.
+    settled: f64,
+    /// Tolerance of a step for this force.
+    tolerance: f64,
     lowest: (f64, f64),
 }
 
@@ -151,7 +168,13 @@ impl Layer<'_> {
     /// Goes on to a time, stopping where the force has a knot.
     fn advance(&mut self, to: f64) -> Result<(), PlaneError> {
         let knots = self.experiment.force.knots();
+        let mut stretches = 0;
         while self.time < to {
+            stretches += 1;
+            if stretches > MOST_STRETCHES {
+                let reason = "the force turns it too often within a sample; try a smaller time step".to_owned();
+                return Err(PlaneError::Integration { time: self.time, log_gap: self.log_gap, reason });
+            }
             let knot = knots.get(knots.partition_point(|knot| *knot <= self.time));
             let end = knot.copied().unwrap_or(to).min(to);
             match self.phase {
@@ -211,7 +234,7 @@ impl Layer<'_> {
     fn velocity(&self, pushed: f64, log_gap: f64) -> (f64, f64) {
         let kappa_w = self.kappa * log_gap;
         let terms = self.constant.abs() + pushed.abs() + kappa_w.abs();
-        let rounding = 8.0 * f64::EPSILON * terms.max(self.kappa);
+        let rounding = self.tolerance.max(8.0 * f64::EPSILON) * terms.max(self.kappa);
         (self.constant + pushed - kappa_w, rounding)
     }
 
@@ -356,7 +379,8 @@ impl Fall<'_> {
     fn solve(&self, whole: f64) -> Result<(f64, f64, Option<Stop>), PlaneError> {
         let Layer { time, log_gap, .. } = *self.layer;
         let failed = |reason: String| PlaneError::Integration { time, log_gap, reason };
-        let method = ExplicitRungeKutta::dop853().rtol(TOLERANCE).atol(TOLERANCE).max_steps(MOST_STEPS);
+        let method =
+            ExplicitRungeKutta::dop853().rtol(self.layer.tolerance).atol(self.layer.tolerance).max_steps(MOST_STEPS);
         let result = IVP::ode(self, 0.0, whole, log_gap).event(self).method(method).solve();
         let solution = result.map_err(|error| failed(error.to_string()))?;
         match solution.last() {
@@ -402,7 +426,7 @@ impl Fall<'_> {
         let touch = layer.log_shift - log_gap;
         let delta = layer.delta(time, log_gap);
         let lag = (velocity - layer.kappa * delta * follows(delta)).abs();
-        let settled = if delta.abs() < layer.close { SETTLED * layer.kappa + rounding - lag } else { -1.0 };
+        let settled = if delta.abs() < layer.close { layer.settled * layer.kappa + rounding - lag } else { -1.0 };
         let never = f64::NEG_INFINITY;
         let [turn, unresolved, touch, settled] = match self.watched {
             Watch::Fall => [velocity - rounding, unresolved, touch, settled],
@@ -416,7 +440,7 @@ impl Fall<'_> {
     fn stop(&self, delay: f64, log_gap: f64) -> Stop {
         let [touch, unresolved, settled, _] = self.stops(delay, log_gap);
         let in_w = [touch, unresolved].into_iter().find(|stop| stop.0 > -ROOT);
-        let found = in_w.or_else(|| (settled.0 > -ROOT * self.layer.kappa * self.layer.close).then_some(settled));
+        let found = in_w.or_else(|| (settled.0 > -self.layer.settled * self.layer.kappa).then_some(settled));
         found.map_or(Stop::Turn, |stop| stop.1)
     }
 }
