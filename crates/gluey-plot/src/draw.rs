@@ -21,7 +21,7 @@ const SIZE: (i32, i32) = (1280, 800);
 const FINE: i32 = 8;
 
 /// The font of PNGs; SVGs name it and leave the choice to the viewer.
-const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans.ttf");
+const FONT: &[u8] = include_bytes!("../../../assets/DejaVuSans.ttf");
 const FAMILY: &str = "DejaVu Sans";
 
 const TITLE: i32 = 26;

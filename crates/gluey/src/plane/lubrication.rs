@@ -244,13 +244,19 @@ impl Layer<'_> {
         for look in 1..=LOOKS {
             let time = if look == LOOKS { end } else { start + (end - start) * f64::from(look) / f64::from(LOOKS) };
             let pushed = self.pushed_at(time)?;
-            let log_gap = self.slaved(time, pushed);
+            let mut log_gap = self.slaved(time, pushed);
+            // A rough particle that has just been pulled off from rest lags behind u = κφ(δ), which w does not know.
+            if self.experiment.force.at(time) > 0.0 {
+                log_gap = log_gap.max(self.log_shift);
+            }
             if self.is_close(time, log_gap) {
                 (self.time, self.pushed, self.log_gap) = (time, pushed, log_gap);
             } else {
                 self.leave(time)?;
             }
-            self.touch();
+            if self.experiment.force.at(self.time) <= 0.0 {
+                self.touch();
+            }
             self.note_lowest();
             if self.phase != Phase::Close {
                 break;
@@ -378,6 +384,9 @@ impl Fall<'_> {
     /// Integrates over a delay or to a stop, of which the integrator knows the place only as well as it interpolates.
     fn solve(&self, whole: f64) -> Result<(f64, f64, Option<Stop>), PlaneError> {
         let Layer { time, log_gap, .. } = *self.layer;
+        if whole <= 0.0 {
+            return Ok((0.0, log_gap, None));
+        }
         let failed = |reason: String| PlaneError::Integration { time, log_gap, reason };
         let method =
             ExplicitRungeKutta::dop853().rtol(self.layer.tolerance).atol(self.layer.tolerance).max_steps(MOST_STEPS);
