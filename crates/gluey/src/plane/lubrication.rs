@@ -17,7 +17,7 @@
 //!   is below the resolution of the time;
 //! - it is apart again when |δ| has grown to a limit at which the series still is good to 10⁻¹³.
 
-use differential_equations::prelude::{CrossingDirection, Event, EventConfig, ExplicitRungeKutta, IVP, ODE, Status};
+use differential_equations::prelude::{ControlFlag, ExplicitRungeKutta, IVP, Interpolation, ODE, Solout, Solution};
 
 use super::{Experiment, Grid, PlaneError, Sample};
 use crate::environment::Span;
@@ -48,9 +48,6 @@ const SETTLED_VARYING: f64 = 1e-8;
 
 /// What is left of a fall is not resolved when it takes less than this, relative to the time.
 const TIME_RESOLUTION: f64 = 1e-14;
-
-/// How well the integrator places a stop, in w.
-const ROOT: f64 = 1e-3;
 
 /// Most corrections of the time of a turn or touch; each squares the error.
 const NEWTON: u32 = 6;
@@ -89,6 +86,7 @@ pub fn run(experiment: &Experiment, kappa: f64, grid: Grid) -> Result<Run, Plane
         constant: velocity + kappa * log_gap,
         phase: Phase::Apart,
         close,
+        strongest: if constant_pieces { 0.0 } else { experiment.strongest_force(grid) },
         settled,
         tolerance: if constant_pieces { TOLERANCE } else { TOLERANCE_VARYING },
         lowest: (0.0, log_gap),
@@ -127,6 +125,8 @@ struct Layer<'a> {
     phase: Phase,
     /// Limit of |δ| for this force.
     close: f64,
+    /// The greatest |f| of a force that varies; 0 for one that does not (length / time²).
+    strongest: f64,
     /// Largest |u − κφ(δ)|/κ for this force.
     settled: f64,
     /// Tolerance of a step for this force.
@@ -206,8 +206,8 @@ impl Layer<'_> {
         let fall = Fall { layer: self, watched };
         let whole = end - self.time;
         let (mut delay, mut log_gap, stop) = fall.solve(whole)?;
-        if watched == Watch::Fall && matches!(stop, Some(Stop::Turn | Stop::Touch)) {
-            (delay, log_gap) = fall.refine(delay, whole)?;
+        if let (Watch::Fall, Some(stop @ (Stop::Turn | Stop::Touch))) = (watched, stop) {
+            (delay, log_gap) = fall.refine(stop, delay)?;
         }
         self.pushed = self.pushed_after(delay)?;
         (self.time, self.log_gap) = (if delay < whole { self.time + delay } else { end }, log_gap);
@@ -284,8 +284,10 @@ impl Layer<'_> {
         self.experiment.force.at(time) * log_gap.exp() / self.kappa.powi(2)
     }
 
+    /// Whether |δ| is small; where the force varies, also for the strongest force there is, since it passes 0 on its way.
     fn is_close(&self, time: f64, log_gap: f64) -> bool {
-        self.delta(time, log_gap).abs() < self.close
+        let strongest = self.strongest.max(self.experiment.force.at(time).abs());
+        strongest * log_gap.exp() / self.kappa.powi(2) < self.close
     }
 
     /// Finds, by bisection, when the particle stops being close, at or before the given time.
@@ -300,7 +302,7 @@ impl Layer<'_> {
             if self.is_close(middle, log_gap) { early = middle } else { late = middle }
         }
         let pushed = self.pushed_at(late)?;
-        let log_gap = self.slaved(late, pushed);
+        let log_gap = self.slaved(late, pushed).max(self.log_shift);
         (self.time, self.pushed, self.log_gap, self.phase) = (late, pushed, log_gap, Phase::Apart);
         Ok(())
     }
@@ -319,7 +321,7 @@ impl Layer<'_> {
             let (mut early, mut late) = (self.time, end);
             let pulled = (1..=LOOKS)
                 .map(|look| self.time + (end - self.time) * f64::from(look) / f64::from(LOOKS))
-                .find(|time| force(*time) > 0.0 && *time < end);
+                .find(|time| force(*time) > 0.0);
             let Some(pulled) = pulled else {
                 (self.pushed, self.time) = (self.pushed_at(end)?, end);
                 return Ok(());
@@ -381,7 +383,7 @@ impl Fall<'_> {
         self.layer.pushed_after(delay).map_or((f64::NAN, 0.0), |pushed| self.layer.velocity(pushed, log_gap))
     }
 
-    /// Integrates over a delay or to a stop, of which the integrator knows the place only as well as it interpolates.
+    /// Integrates over a delay, or to the end of the step in which there was a stop.
     fn solve(&self, whole: f64) -> Result<(f64, f64, Option<Stop>), PlaneError> {
         let Layer { time, log_gap, .. } = *self.layer;
         if whole <= 0.0 {
@@ -390,43 +392,41 @@ impl Fall<'_> {
         let failed = |reason: String| PlaneError::Integration { time, log_gap, reason };
         let method =
             ExplicitRungeKutta::dop853().rtol(self.layer.tolerance).atol(self.layer.tolerance).max_steps(MOST_STEPS);
-        let result = IVP::ode(self, 0.0, whole, log_gap).event(self).method(method).solve();
+        let result = IVP::ode(self, 0.0, whole, log_gap).solout(Ends { fall: self }).method(method).solve();
         let solution = result.map_err(|error| failed(error.to_string()))?;
         match solution.last() {
             Ok((delay, log_gap)) if delay.is_finite() && log_gap.is_finite() => {
-                let stopped = matches!(solution.status, Status::Interrupted) && *delay < whole;
-                let stop = stopped.then(|| self.stop(*delay, *log_gap));
-                Ok((if stop.is_some() { *delay } else { whole }, *log_gap, stop))
+                Ok((*delay, *log_gap, self.stop(*delay, *log_gap)))
             }
             _ => Err(failed("no finite result".to_owned())),
         }
     }
 
-    /// Where a fall turns or ends in touch, by Newton's method with integrations up to each guess.
-    fn refine(&self, guess: f64, whole: f64) -> Result<(f64, f64), PlaneError> {
+    /// Where a fall turns or ends in touch, by Newton's method with integrations up to each guess. A touch is the root of
+    /// e^w − q_s, which is almost a line.
+    fn refine(&self, stop: Stop, passed: f64) -> Result<(f64, f64), PlaneError> {
         let unwatched = Fall { layer: self.layer, watched: Watch::Nothing };
-        let mut delay = guess;
-        let mut found = (guess, self.layer.log_gap);
+        let (kappa, log_shift) = (self.layer.kappa, self.layer.log_shift);
+        let mut found = (passed, unwatched.solve(passed)?.1);
         for _ in 0..NEWTON {
-            found = (delay, unwatched.solve(delay)?.1);
-            let (velocity, _) = self.velocity(delay, found.1);
-            let rate = velocity * (-found.1).exp();
+            let (delay, log_gap) = found;
+            let (velocity, _) = self.velocity(delay, log_gap);
             let force = self.layer.experiment.force.at(self.layer.time + delay);
-            let correction = match self.stop(delay, found.1) {
-                Stop::Turn => -velocity / (force - self.layer.kappa * rate), // u' = f − κw'
-                Stop::Touch | Stop::Unresolved | Stop::Settled => (self.layer.log_shift - found.1) / rate,
+            let correction = match stop {
+                Stop::Turn => -velocity / (force - kappa * velocity * (-log_gap).exp()), // u' = f − κw'
+                _ => -log_shift.exp() * (log_gap - log_shift).exp_m1() / velocity,
             };
-            let next = delay + correction;
-            if next == delay || !(next > 0.0 && next <= whole) {
+            let next = (delay + correction).min(passed);
+            if next == delay || next.is_nan() || next <= 0.0 {
                 break;
             }
-            delay = next;
+            found = (next, unwatched.solve(next)?.1);
         }
         Ok(found)
     }
 
-    /// Each rises through 0 where the integration is to be stopped for its reason. A turn is noticed when u has passed 0 by
-    /// more than its rounding.
+    /// Each is positive where the integration is to be stopped for its reason. A turn is noticed when u has passed 0 by more
+    /// than its rounding.
     fn stops(&self, delay: f64, log_gap: f64) -> [(f64, Stop); 4] {
         let layer = self.layer;
         let time = layer.time + delay;
@@ -435,7 +435,7 @@ impl Fall<'_> {
         let touch = layer.log_shift - log_gap;
         let delta = layer.delta(time, log_gap);
         let lag = (velocity - layer.kappa * delta * follows(delta)).abs();
-        let settled = if delta.abs() < layer.close { layer.settled * layer.kappa + rounding - lag } else { -1.0 };
+        let settled = if layer.is_close(time, log_gap) { layer.settled * layer.kappa + rounding - lag } else { -1.0 };
         let never = f64::NEG_INFINITY;
         let [turn, unresolved, touch, settled] = match self.watched {
             Watch::Fall => [velocity - rounding, unresolved, touch, settled],
@@ -445,12 +445,9 @@ impl Fall<'_> {
         [(touch, Stop::Touch), (unresolved, Stop::Unresolved), (settled, Stop::Settled), (turn, Stop::Turn)]
     }
 
-    /// The reason of a stop: the root that was found is one of them, as well as roots are found.
-    fn stop(&self, delay: f64, log_gap: f64) -> Stop {
-        let [touch, unresolved, settled, _] = self.stops(delay, log_gap);
-        let in_w = [touch, unresolved].into_iter().find(|stop| stop.0 > -ROOT);
-        let found = in_w.or_else(|| (settled.0 > -self.layer.settled * self.layer.kappa).then_some(settled));
-        found.map_or(Stop::Turn, |stop| stop.1)
+    /// Why the integration is to be stopped here, if it is.
+    fn stop(&self, delay: f64, log_gap: f64) -> Option<Stop> {
+        self.stops(delay, log_gap).into_iter().find(|stop| stop.0 >= 0.0).map(|stop| stop.1)
     }
 }
 
@@ -460,12 +457,30 @@ impl ODE for Fall<'_> {
     }
 }
 
-impl Event for Fall<'_> {
-    fn config(&self) -> EventConfig {
-        EventConfig::new(CrossingDirection::Positive, Some(1))
-    }
+/// Stops an integration at the end of the first step in which there was a reason to. Roots within a step are not looked for:
+/// what is left to do does not depend on where a fall is given up, and where the place counts it is refined.
+struct Ends<'a> {
+    fall: &'a Fall<'a>,
+}
 
-    fn event(&self, delay: f64, log_gap: &f64) -> f64 {
-        self.stops(delay, *log_gap).iter().map(|stop| stop.0).fold(f64::NEG_INFINITY, f64::max)
+impl Solout<f64, f64> for Ends<'_> {
+    fn solout<I: Interpolation<f64, f64> + ?Sized>(
+        &mut self,
+        delay: f64,
+        _: f64,
+        log_gap: &f64,
+        _: &f64,
+        _: &mut I,
+        solution: &mut Solution<f64, f64>,
+    ) -> ControlFlag<f64, f64> {
+        // Of the points passed only the last counts.
+        solution.t.clear();
+        solution.y.clear();
+        solution.push(delay, *log_gap);
+        if delay > 0.0 && self.fall.stop(delay, *log_gap).is_some() {
+            ControlFlag::Terminate
+        } else {
+            ControlFlag::Continue
+        }
     }
 }

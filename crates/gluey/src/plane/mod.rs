@@ -103,6 +103,9 @@ impl Grid {
 /// A run is kept in memory.
 const MOST_STEPS: f64 = 1e8;
 
+/// Places at which a force is looked at to learn how strong it is.
+const LOOKS_AT_FORCE: u32 = 1000;
+
 /// What messages call f.
 const FORCE: &str = "the force f";
 
@@ -137,6 +140,13 @@ impl Experiment {
     pub fn mean_force(&self, span: Span) -> Result<f64, PlaneError> {
         span.check()?;
         Ok(self.force.mean_of(FORCE, span)?)
+    }
+
+    /// About the greatest |f| up to the end of a grid (length / time²).
+    fn strongest_force(&self, grid: Grid) -> f64 {
+        let end = grid.time(grid.steps());
+        let looks = 0..=LOOKS_AT_FORCE;
+        looks.map(|k| self.force.at(end * f64::from(k) / f64::from(LOOKS_AT_FORCE)).abs()).fold(0.0, f64::max)
     }
 
     /// f as a list of times and values, each holding until the next; the first time is 0.
