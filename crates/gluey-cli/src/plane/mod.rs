@@ -87,7 +87,7 @@ fn layers(wishes: &LayersArguments) -> Result<String> {
     folder.table("layers-trajectories", &tables::layer_trajectories(&study, &limit))?;
     folder.figure("layers", &figures::layers(&study, &limit))?;
     folder.figure("layers-rates", &figures::layer_rates(&study))?;
-    let orders = format!("observed orders in kappa: {:.3} and {:.3}\n", study.orders.0, study.orders.1);
+    let orders = format!("observed orders as kappa → 0: {:.3} and {:.3}\n", study.orders.0, study.orders.1);
     Ok(folder.told(&tables::layers(&study)) + &orders)
 }
 

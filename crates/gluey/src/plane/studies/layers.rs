@@ -25,9 +25,12 @@ pub struct Layers {
     pub limit: exact::Solution,
     /// One entry for each κ.
     pub layers: Vec<Layer>,
-    /// Observed order in κ of `gap_sup` and of `gamma_l1`.
+    /// Observed order of `gap_sup` and of `gamma_l1` as κ → 0.
     pub orders: (f64, f64),
 }
+
+/// Orders are those of the κ within this factor of the least: thick layers are not near their limit.
+const ASYMPTOTIC: f64 = 100.0;
 
 /// Samples for each κ/h while distances are measured: at a hit 6πμ ln q falls within a time of order κ.
 const SAMPLES_PER_KAPPA: f64 = 10.0;
@@ -45,7 +48,13 @@ pub fn layers(experiment: &Experiment, kappas: &[f64], grid: Grid) -> Result<Lay
         let samples = run.samples.iter().copied().step_by(parts as usize).collect();
         all.push(Layer { kappa, samples, lowest: run.lowest, gap_sup, gamma_l1 });
     }
-    let of = |quantity: fn(&Layer) -> f64| order(kappas, &all.iter().map(quantity).collect::<Vec<f64>>());
+    let least = kappas.iter().copied().fold(f64::INFINITY, f64::min);
+    let of = |quantity: fn(&Layer) -> f64| {
+        let towards_limit = kappas.iter().zip(&all).filter(|(kappa, _)| **kappa <= ASYMPTOTIC * least);
+        let (kappas, values): (Vec<f64>, Vec<f64>) =
+            towards_limit.map(|(kappa, layer)| (*kappa, quantity(layer))).unzip();
+        order(&kappas, &values)
+    };
     let orders = (of(|layer| layer.gap_sup), of(|layer| layer.gamma_l1));
     Ok(Layers { limit, layers: all, orders })
 }
