@@ -1,10 +1,10 @@
 //! Projected Gauss–Seidel with Nesterov momentum, capped by the curvature met, and restarts.
 //!
-//! One sweep at the extrapolated point y sets each y_c ← max(lower_c, y_c − ω w_c/A_cc) with w = b + G V(y); then, with
+//! One sweep at the extrapolated point y sets each y_c ← max(lower_c, y_c − w_c/A_cc) with w = b + G V(y); then, with
 //! d = y − x measured by the diagonal of A,
 //!
 //! ```text
-//! q = Σ m |V(y) − V(x)|² / Σ A_cc d_c²,   s = √(0.5 q),   β = min((k−1)/(k+2), (1−s)/(1+s)),
+//! q = Σ m |V(y) − V(x)|² / Σ A_cc d_c²,   s = √(0.4 q),   β = min((k−1)/(k+2), (1−s)/(1+s)),
 //! x ← y,   y ← y + β d,   and β = 0, k = 1 where the sweep turned against the momentum.
 //! ```
 //!
@@ -23,7 +23,7 @@ use super::quads::Objective;
 use super::{Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch};
 
 /// Share of the measured curvature that caps the momentum.
-const CURVATURE_SHARE: f64 = 0.5;
+const CURVATURE_SHARE: f64 = 0.4;
 /// The residual is looked at where the sweeps suggest that it is within this factor of the tolerance,
 const NEAR: f64 = 3.0;
 /// and in any case after so many sweeps; the objective is then compared.

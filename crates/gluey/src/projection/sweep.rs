@@ -1,23 +1,19 @@
 //! One Gauss–Seidel sweep over a list of rows, at the speed of memory.
 //!
-//! In variables of unit diagonal, z_c = √A_cc Λ_c and n̂_c = n_c/√A_cc, a row is relaxed by
+//! In variables of unit diagonal, z_c = √A_cc Λ_c and n̂_c = n_c/√A_cc, a row is relaxed exactly by
 //!
 //! ```text
-//! y = x + β d,   w = D/(h√A_cc) + n̂·(V_j − V_i),   z = max(√A_cc lower, y − ω w),
+//! y = x + β d,   w = D/(h√A_cc) + n̂·(V_j − V_i),   z = max(√A_cc lower, y − w),
 //! V_i ← V_i − n̂ (z − y)/m_i,   V_j ← V_j + n̂ (z − y)/m_j,   (x, d) ← (z, z − x):
 //! ```
 //!
-//! ω = 1 would be the minimum along the row, a little more saves sweeps, and up to 2 the objective cannot rise. The
-//! momentum β d is added on the way, so that a sweep reads and writes each row once. Rows are taken four at a time.
+//! the momentum β d is added on the way, so that a sweep reads and writes each row once. Rows are taken four at a time.
 //! Rows of a quad share no body that can move, so relaxing them together is relaxing them one after the other: it *is*
 //! Gauss–Seidel, in the order of the list. Consecutive quads come from distant parts of the list, so that one need not
 //! wait for the other; see [`Quads::fill`].
 //!
 //! Where the processor has 256-bit lanes they are used; the same operations in the same order give the same bits
 //! without.
-
-/// ω: how far a row is relaxed, relative to its minimum.
-pub(super) const RELAXATION: f64 = 1.1;
 
 /// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -72,7 +68,7 @@ pub(super) struct Motion {
     pub against: f64,
     /// Σ d².
     pub squared: f64,
-    /// max |z − y|, which is ω times the residual of the rows as the sweep met them, or less.
+    /// max |z − y|, which is the residual of the rows as the sweep met them.
     pub largest: f64,
 }
 
@@ -139,7 +135,7 @@ fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], 
             let [px, py, pz] = [0, 1, 2].map(|axis| (to[axis] - from[axis]) * n[axis]);
             let w = (px + py) + pz + quad.rate[lane];
             let (x, y) = (unknown.x[lane], momentum.mul_add(unknown.d[lane], unknown.x[lane]));
-            let free = (-RELAXATION).mul_add(w, y);
+            let free = y - w;
             let z = if free > quad.lower[lane] { free } else { quad.lower[lane] };
             let d = z - x;
             change[lane] = z - y;
@@ -170,7 +166,7 @@ mod wide {
     };
     use std::ptr::{from_mut, from_ref};
 
-    use super::{Body, Earlier, Joint, Motion, Quad, RELAXATION, Unknowns};
+    use super::{Body, Earlier, Joint, Motion, Quad, Unknowns};
 
     /// Bodies, joints and arrays in quads are 32 bytes at an address that is a multiple of 32.
     const _: () = assert!(size_of::<Body>() == 32 && align_of::<Body>() == 32);
@@ -188,7 +184,6 @@ mod wide {
         let (mut against, mut squared) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let mut largest = _mm256_setzero_pd();
         let (momentum, sign) = (_mm256_set1_pd(momentum), _mm256_set1_pd(-0.0));
-        let relaxation = _mm256_set1_pd(RELAXATION);
         for (quad, unknown) in quads.iter().zip(unknowns) {
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
@@ -201,7 +196,7 @@ mod wide {
             let w = _mm256_add_pd(_mm256_add_pd(inner, outer), load(&quad.rate));
             let x = load(&unknown.x);
             let y = _mm256_fmadd_pd(momentum, load(&unknown.d), x);
-            let z = _mm256_max_pd(_mm256_fnmadd_pd(relaxation, w, y), load(&quad.lower));
+            let z = _mm256_max_pd(_mm256_sub_pd(y, w), load(&quad.lower));
             let (change, d_new) = (_mm256_sub_pd(z, y), _mm256_sub_pd(z, x));
             against = _mm256_fnmadd_pd(change, d_new, against);
             squared = _mm256_fmadd_pd(d_new, d_new, squared);
@@ -343,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_relaxed_and_momentum_kept() {
+    fn a_row_is_relaxed_exactly_and_momentum_kept() {
         let mut bodies = vec![Body { velocity: [1.0, 0.0, 0.0], inverse_mass: 0.5 }, Body::default(), Body::default()];
         bodies[1].inverse_mass = 0.25;
         let scale = 0.75_f64.sqrt();
@@ -352,10 +347,9 @@ mod tests {
         let quad = Quad { joints, rate: [0.25 / scale, 0.0, 0.0, 0.0], lower: [0.0; 4] };
         let mut unknowns = [Unknowns::default()];
         let motion = sweep(&mut bodies, &[quad], &mut unknowns, 0.0);
-        // The bodies may close at 0.25: 1 − Λ (1/2 + 1/4) = 0.25 at the minimum, so Λ = ω.
-        assert!((unknowns[0].x[0] / scale - RELAXATION).abs() < 1e-15);
-        assert!((bodies[0].velocity[0] - (1.0 - 0.5 * RELAXATION)).abs() < 1e-15);
-        assert!((bodies[1].velocity[0] - 0.25 * RELAXATION).abs() < 1e-15);
-        assert!((motion.squared - 0.75 * RELAXATION.powi(2)).abs() < 1e-15 && motion.against < 0.0);
+        // The bodies may close at 0.25: 1 − Λ (1/2 + 1/4) = 0.25, so Λ = 1.
+        assert!((unknowns[0].x[0] / scale - 1.0).abs() < 1e-15);
+        assert!((bodies[0].velocity[0] - 0.5).abs() < 1e-15 && (bodies[1].velocity[0] - 0.25).abs() < 1e-15);
+        assert!((motion.squared - 0.75).abs() < 1e-15 && motion.against < 0.0);
     }
 }
