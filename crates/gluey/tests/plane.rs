@@ -296,6 +296,25 @@ fn a_force_that_varies_pulls_a_particle_off_again_and_again() {
     }
 }
 
+/// q(6) by an implicit method of order 5 for ln q, at a relative tolerance of 1e-13 (SciPy's Radau).
+#[test]
+fn layers_under_forces_that_vary_are_those_of_another_method() {
+    let (sine, fast, slow) = ("3*sin(2*t)-0.5", "cos(17*t)-0.3", "2*cos(5*t)-1");
+    let cases = [
+        (sine, 1.0, 0.199_750_258_951_946_79),
+        (sine, 0.1, 0.951_708_327_954_406_6),
+        (fast, 1.0, 0.175_505_467_034_450_64),
+        (fast, 0.1, 2.734_294_681_949_922_6e-8),
+        (slow, 1.0, 0.001_671_510_352_329_59),
+        (slow, 0.1, 1.682_458_484_698_737_4e-28),
+    ];
+    for (text, kappa, expected) in cases {
+        let experiment = Experiment { force: Signal::expression(text).unwrap(), ..Experiment::papers(SMOOTH) };
+        let run = lubrication::run(&experiment, kappa, grid(0.1, 6.0)).unwrap();
+        close(run.samples.last().unwrap().gap / expected, 1.0, 1e-10);
+    }
+}
+
 #[test]
 fn layers_tend_to_the_limit_with_order_one() {
     let kappas = [3e-2, 1e-2, 3e-3, 1e-3];

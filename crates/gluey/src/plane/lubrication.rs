@@ -37,7 +37,8 @@ const MOST_STRETCHES: u32 = 1000;
 /// |δ| up to which the series for u is used: with constant forces 71|δ|⁵ is left out of w.
 const CLOSE: f64 = 1e-3;
 
-/// The same with forces that vary: δ²κf'/f² is left out of w, and 10⁻⁸ is what can be promised.
+/// The same with forces that vary, for the strongest of them: δ²κf'/f² is left out of w, and forgotten once the particle is
+/// apart.
 const CLOSE_VARYING: f64 = 1e-4;
 
 /// |u − κφ(δ)| at which w is taken to follow, relative to κ: an error in w.

@@ -137,8 +137,7 @@ impl Blocks {
             copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
             each(&mut self.borders, |border| border.fill(problem, impulses, cut));
         }
-        self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
-        each(&mut self.interiors, |interior| interior.each_body(|body, before| before.velocity = body.velocity));
+        self.gather_swept(problem); // `before` is 0: no move yet
     }
 
     /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
@@ -154,6 +153,11 @@ impl Blocks {
         each(&mut self.interiors, |interior| {
             interior.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
         });
+        self.gather_swept(problem);
+    }
+
+    /// V at the swept point from its impulses alone, and at the point before it, where `before` holds minus the move.
+    fn gather_swept(&mut self, problem: &Problem) {
         self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
         each(&mut self.interiors, |interior| {
             interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
@@ -220,10 +224,7 @@ impl Blocks {
             each(&mut self.interiors, |interior| {
                 interior.each_body(|body, before| before.velocity = body.velocity.map(|v| -v));
             });
-            self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
-            each(&mut self.interiors, |interior| {
-                interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
-            });
+            self.gather_swept(problem);
             let interiors = &self.interiors;
             each(&mut self.borders, |border| border.take(interiors));
             let own = self.interiors.iter().map(|interior| interior.rows.slope(&interior.bodies));

@@ -36,7 +36,7 @@ pub use uzawa::Uzawa;
 pub const WALL: u32 = u32::MAX;
 
 /// Fewest rows that are worth a task of their own.
-const CHUNK: usize = 4_096;
+pub(crate) const ROWS_IN_TASK: usize = 4_096;
 
 /// One constraint D + h normal · (V_j − V_i) ≥ 0 and its impulse Λ ≥ lower.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +138,7 @@ impl Problem {
             let slack = self.dt * self.diagonal(row) * (impulse - row.lower) / self.length;
             so_far.with(Accuracy { residual: slack.min(end_gap).abs(), violation: -end_gap })
         };
-        let rows = self.rows.par_iter().zip(impulses).with_min_len(CHUNK);
+        let rows = self.rows.par_iter().zip(impulses).with_min_len(ROWS_IN_TASK);
         rows.fold(Accuracy::default, look).reduce(Accuracy::default, Accuracy::with)
     }
 }

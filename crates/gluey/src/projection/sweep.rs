@@ -12,8 +12,8 @@
 //! Gauss–Seidel, in the order of the list. Consecutive quads come from distant parts of the list, so that one need not
 //! wait for the other; see [`Quads::fill`].
 //!
-//! Where the processor has 256-bit lanes they are used; the same operations in the same order give the same bits
-//! without.
+//! Where the processor has 256-bit lanes and fused multiplication they are used; the same operations in the same order give
+//! the same bits without.
 
 /// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -17,7 +17,7 @@ use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Pose, Touch};
 use crate::morton::Curve;
-use crate::projection::{LeastNorm, Outcome, Problem, Projection, Row, Status, WALL};
+use crate::projection::{LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
 use crate::room::make_room;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -36,8 +36,6 @@ const SHIFTING_ROUNDS: u32 = 3;
 const RELAXATION: f64 = 1e-6;
 /// Above all rounding of a square.
 const ROUNDED_UP: f64 = 1.0 + 1e-12;
-/// Fewest rows that are worth a task of their own.
-const CHUNK: usize = 4_096;
 /// Fewest contacts that a list gets room for.
 const LEAST_ROOM: usize = 64;
 /// Names in an error message.
@@ -399,7 +397,7 @@ impl Workspace {
             let relative = partner - self.velocity[row.i as usize];
             (relative - row.normal * row.normal.dot(relative)).length_squared()
         };
-        let rows = self.problem.rows.par_iter().zip(&self.impulses).zip(&self.pairs).with_min_len(CHUNK);
+        let rows = self.problem.rows.par_iter().zip(&self.impulses).zip(&self.pairs).with_min_len(ROWS_IN_TASK);
         rows.map(squared).reduce(|| 0.0, f64::max)
     }
 
@@ -495,7 +493,7 @@ impl Workspace {
             if squared <= touching * touching * ROUNDED_UP { least.min(particles.gap(i, j).0) } else { least }
         };
         let (so_far, rows) = (self.report.least_gap, self.problem.rows.par_iter().zip(&self.pairs));
-        self.report.least_gap = rows.with_min_len(CHUNK).fold(|| so_far, look).reduce(|| so_far, f64::min);
+        self.report.least_gap = rows.with_min_len(ROWS_IN_TASK).fold(|| so_far, look).reduce(|| so_far, f64::min);
         self.report.substeps += 1;
         self.report.candidates = self.pairs.len();
     }

@@ -16,7 +16,8 @@ const SKIN: f64 = 0.1;
 const STEPS: f64 = 16.0;
 /// but no more than this of the smallest radius: the widest ball decides on how many must be looked at.
 const WIDEST: f64 = 0.3;
-/// A list that would serve for fewer steps than this gets no skin: it would only be longer.
+/// A list that would serve for fewer steps than this gets the first part only: it would else just be longer, and the parts
+/// of a step that is split share it.
 const WORTHWHILE: f64 = 2.0;
 /// What a fixed obstacle may be further away than the enlarged ball reaches and is still remembered: far above rounding.
 const MARGIN: f64 = 1e-6;
