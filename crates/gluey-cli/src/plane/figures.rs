@@ -37,7 +37,7 @@ pub fn trajectory(samples: &[Sample]) -> Figure {
     ];
     let glue = vec![Curve::new("γ", pen(1, Mark::Solid), over_time(samples, |s| s.gamma))];
     let panels = vec![
-        panel(Axis::linear(TIME), Axis::linear("q and u"), motion),
+        panel(Axis::linear(TIME), Axis::linear("q (length) and u (length / time)"), motion),
         panel(Axis::linear(TIME), Axis::linear(GAMMA), glue),
     ];
     Figure { title: "One particle and a plane".to_owned(), panels }
