@@ -1,0 +1,7 @@
+//! Slow viscous flow about spheres near a plane and near each other.
+//!
+//! All drags are given as λ, the force in units of that on the same sphere alone in the fluid, 6πμ r u.
+
+mod error;
+
+pub use error::StokesError;
