@@ -52,6 +52,10 @@ pub enum Command {
     },
     /// Draw the frames of a run: pictures, an animation, or a montage of several times and runs
     Render(Box<RenderArguments>),
+    /// Measure runs over time: who hangs from walls, height, mixing, and when particles leave a wall that turns
+    Measure(MeasureArguments),
+    /// Make again what the paper shows, as one page with figures, tables and commands
+    Paper(PaperArguments),
     /// One particle and a plane: simulate it, and the studies of the model
     #[command(subcommand)]
     Plane(PlaneCommand),
@@ -226,6 +230,46 @@ pub struct RenderArguments {
     /// No progress bar, and nothing said but where the results are
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What to measure.
+#[derive(Debug, Args)]
+#[command(after_help = "Tables and figures are described in docs/measures.md.")]
+pub struct MeasureArguments {
+    /// The folders of the runs; they are drawn in one figure
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub runs: Vec<PathBuf>,
+    /// Folder for tables and plots; it is made if need be
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// What the runs are called [default: the names of the folders]
+    #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]
+    pub labels: Vec<String>,
+    /// The direction that counts as up [default: 0,1,0 in 2D and 0,0,1 in 3D]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
+    pub up: Option<DVec3>,
+}
+
+/// What to make again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The page is DIR/report.html; it needs no other file. It is written anew after every section. A report \
+    that was stopped goes on where it was when the same command is given again. Sections: example, layers, convergence, \
+    uniqueness, roughness, lotto, funnel, funnel-3d."
+)]
+pub struct PaperArguments {
+    /// Folder for the page, and for the runs, tables and figures it is made of
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Small and short runs, in minutes: to see that all works, not to compare
+    #[arg(long)]
+    pub quick: bool,
+    /// Only these sections
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Threads to compute with [default: all cores]; results do not depend on it
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
 }
 
 /// How obstacles are drawn.

@@ -36,17 +36,28 @@ struct Facts {
     summary: RunSummary,
     steps: Option<u64>,
     extremes: Extremes,
-    /// What the wall time was spent on.
-    spent: Option<String>,
+    /// Where the wall time went, if anything is known of it.
+    spent: Option<Spent>,
 }
 
-/// Extremes over the rows of the series.
+/// Extremes and sums over the rows of the series.
 #[derive(Debug, Default, PartialEq)]
 struct Extremes {
     overlap: f64,
     residual: f64,
     split: u64,
     unconverged: u64,
+    /// Rows after steps, which have contacts and sweeps.
+    rows: u64,
+    contacts: u64,
+    sweeps: u64,
+}
+
+/// What the rows of `timings.csv` add up to.
+#[derive(Debug, PartialEq)]
+struct Spent {
+    shares: String,
+    seconds_per_step: f64,
 }
 
 impl Facts {
@@ -115,7 +126,12 @@ impl Facts {
             ("steps split", self.extremes.split.to_string()),
             ("unconverged", self.extremes.unconverged.to_string()),
         ]);
-        rows.extend(self.spent.iter().map(|spent| ("spent on", spent.clone())));
+        if let Some((contacts, sweeps)) = self.extremes.means() {
+            let time = |spent: &Spent| format!(", {} ms", number(1e3 * spent.seconds_per_step));
+            let time = self.spent.as_ref().map_or_else(String::new, time);
+            rows.push(("a step, on average", format!("{contacts:.0} contacts, {sweeps:.0} sweeps{time}")));
+        }
+        rows.extend(self.spent.iter().map(|spent| ("spent on", spent.shares.clone())));
         rows.extend([
             ("series", format!("{} rows", self.summary.rows)),
             ("frames", self.summary.frames.to_string()),
@@ -124,7 +140,7 @@ impl Facts {
         let how = if self.finished() { "finished" } else { "not finished" };
         let mut text = format!("{}: {how}\n", folder.display());
         for (name, figure) in rows {
-            let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail
+            let _ = writeln!(text, "  {name:<18} {figure}"); // writing to a string cannot fail
         }
         if !self.finished() && self.saved_step().is_some() {
             let _ = writeln!(text, "\nIf no process is at work on it, go on with\n  {}", resume_command(folder, None));
@@ -159,6 +175,9 @@ impl Facts {
             "worst_residual": self.extremes.residual,
             "split_steps": self.extremes.split,
             "unconverged": self.extremes.unconverged,
+            "mean_contacts": self.extremes.means().map(|(contacts, _)| contacts),
+            "mean_sweeps": self.extremes.means().map(|(_, sweeps)| sweeps),
+            "seconds_per_step": self.spent.as_ref().map(|spent| spent.seconds_per_step),
             "rows": self.summary.rows,
             "frames": self.summary.frames,
             "checkpoint": checkpoint,
@@ -175,6 +194,7 @@ impl Extremes {
         let column = |name: &str| header.iter().position(|other| *other == name);
         let (gap, residual) = (column("least_gap"), column("residual"));
         let (substeps, unconverged) = (column("substeps"), column("unconverged"));
+        let (step, contacts, sweeps) = (column("step"), column("contacts"), column("sweeps"));
         let mut extremes = Self::default();
         for line in lines {
             let row: Vec<&str> = line.trim_end().split(',').collect();
@@ -185,20 +205,31 @@ impl Extremes {
             extremes.residual = extremes.residual.max(value(residual));
             extremes.split += u64::from(whole(substeps) > 1);
             extremes.unconverged += whole(unconverged);
+            extremes.rows += u64::from(whole(step) > 0);
+            extremes.contacts += whole(contacts);
+            extremes.sweeps += whole(sweeps);
         }
         extremes
     }
+
+    /// Contacts and sweeps of a step on average, if there were steps.
+    fn means(&self) -> Option<(f64, f64)> {
+        let rows = self.rows as f64;
+        (self.rows > 0).then(|| (self.contacts as f64 / rows, self.sweeps as f64 / rows))
+    }
 }
 
-/// What the rows of `timings.csv` add up to; none where there are none.
-fn spent(timings: &str) -> Option<String> {
+/// Sums up `timings.csv`; none where it has no rows.
+fn spent(timings: &str) -> Option<Spent> {
     let mut lines = timings.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let header: Vec<&str> = lines.next()?.trim_end().split(',').collect();
     let mut sums = vec![0.0; header.len()];
+    let mut steps = 0.0_f64;
     for line in lines {
         for (sum, cell) in sums.iter_mut().zip(line.trim_end().split(',')) {
             *sum += cell.parse().unwrap_or(0.0);
         }
+        steps = line.split(',').next().and_then(|cell| cell.parse().ok()).unwrap_or(steps);
     }
     let sum = |name: &str| header.iter().position(|other| *other == name).map_or(0.0, |k| sums[k]);
     let parts = [
@@ -209,7 +240,8 @@ fn spent(timings: &str) -> Option<String> {
         ("moves", sum("move")),
         ("writing", sum("write")),
     ];
-    (sum("total") > 0.0).then(|| shares(&parts, sum("total")))
+    let total = sum("total");
+    (total > 0.0).then(|| Spent { shares: shares(&parts, total), seconds_per_step: total / steps.max(1.0) })
 }
 
 /// The end that the scene asks for.
@@ -225,17 +257,21 @@ mod tests {
 
     #[test]
     fn extremes_are_over_whole_rows() {
-        let series = "least_gap,residual,substeps,unconverged,\"a,b\"_fx\n\
-                      inf,1e-9,1,0,3\n-2e-6,1e-7,4,1,3\n1,1e-8,2,1,3\n-1,5";
-        let expected = Extremes { overlap: 2e-6, residual: 1e-7, split: 2, unconverged: 2 };
-        assert_eq!(Extremes::of(series), expected);
+        let series = "step,contacts,sweeps,least_gap,residual,substeps,unconverged,\"a,b\"_fx\n\
+                      0,0,0,inf,1e-9,1,0,3\n1,4,10,-2e-6,1e-7,4,1,3\n2,8,20,1,1e-8,2,1,3\n-1,5";
+        let extremes = Extremes::of(series);
+        assert_eq!(extremes.means(), Some((6.0, 15.0)));
+        let expected =
+            Extremes { overlap: 2e-6, residual: 1e-7, split: 2, unconverged: 2, rows: 2, contacts: 12, sweeps: 30 };
+        assert_eq!(extremes, expected);
         assert_eq!(Extremes::of(""), Extremes::default());
     }
 
     #[test]
     fn wall_times_are_summed_over_whole_rows() {
         let timings = "step,time,search,project,total\n10,0.1,1,2,4\n20,0.2,1,4,4\n30,0.3,9";
-        assert_eq!(spent(timings).unwrap(), "projection 75 %, search 25 %");
+        let expected = Spent { shares: "projection 75 %, search 25 %".to_owned(), seconds_per_step: 0.4 };
+        assert_eq!(spent(timings), Some(expected));
         assert_eq!(spent("step,time,search,project,total\n"), None);
         assert_eq!(spent(""), None);
     }

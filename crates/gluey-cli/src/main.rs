@@ -7,13 +7,17 @@ mod check;
 mod host;
 mod info;
 mod logbook;
+mod measure;
 mod memory;
+mod output;
 mod overrides;
+mod paper;
 mod plane;
 mod progress;
 mod project;
 mod render;
 mod run;
+mod run_names;
 mod signals;
 mod source;
 mod starter;
@@ -67,6 +71,8 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::New { file } => starter::write(file).map(Answer::from),
         Command::Info { run, json } => info::info(run, if *json { info::Style::Json } else { info::Style::Text }),
         Command::Render(wishes) => render::render(wishes).map(Answer::from),
+        Command::Measure(wishes) => measure::measure(wishes).map(Answer::from),
+        Command::Paper(wishes) => paper::paper(wishes),
         Command::Plane(wishes) => plane::plane(wishes).map(Answer::from),
         Command::Project(wishes) => project::project(wishes),
         Command::Completions { shell } => Ok(completions(*shell).into()),

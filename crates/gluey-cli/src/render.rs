@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use crate::arguments::RenderArguments;
 use crate::run::set_threads;
+use crate::run_names::{check_labels, labels};
 use crate::words::{count, duration, number};
 use crate::{UsageError, host};
 
@@ -50,11 +51,7 @@ fn check(wishes: &RenderArguments) -> Result<(), UsageError> {
         let help = "draw one after the other, or add --montage FILE to see them side by side";
         return Err(UsageError(format!("{} runs are named\n  help: {help}", wishes.runs.len())));
     }
-    if !wishes.labels.is_empty() && wishes.labels.len() != wishes.runs.len() {
-        let (labels, runs) = (count(wishes.labels.len() as u64, "label"), count(wishes.runs.len() as u64, "run"));
-        return Err(UsageError(format!("there are {labels} for {runs}: give one a run")));
-    }
-    Ok(())
+    check_labels(&wishes.runs, &wishes.labels)
 }
 
 fn open(run: &Path) -> Result<Reel> {
@@ -113,7 +110,7 @@ fn put_together(wishes: &RenderArguments, reels: Vec<Reel>, file: &Path) -> Resu
     } else {
         let rows = film.shots(0).iter().map(|shot| format!("t = {}", number(shot.time))).collect();
         let cells = (0..shots).map(|shot| (0..film.reels().len()).map(|reel| (reel, shot)).collect()).collect();
-        (cells, Captions { columns: labels(wishes), rows })
+        (cells, Captions { columns: labels(&wishes.runs, &wishes.labels), rows })
     };
     let draw = |(reel, shot): &(usize, usize)| film.draw(*reel, &film.shots(*reel)[*shot]);
     let rows = cells.iter().map(|row| row.par_iter().map(draw).collect::<Result<Vec<_>, _>>());
@@ -126,18 +123,6 @@ fn put_together(wishes: &RenderArguments, reels: Vec<Reel>, file: &Path) -> Resu
         return Ok(format!("{}\n", file.display()));
     }
     Ok(format!("wrote {}, {} x {} pixels\n", file.display(), image.width, image.height))
-}
-
-fn labels(wishes: &RenderArguments) -> Vec<String> {
-    if !wishes.labels.is_empty() {
-        return wishes.labels.clone();
-    }
-    let name = |run: &PathBuf| {
-        // A folder such as `.` has its name elsewhere.
-        let path = fs::canonicalize(run).unwrap_or_else(|_| run.clone());
-        path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    };
-    wishes.runs.iter().map(name).collect()
 }
 
 /// Times from the first frame to the last that all runs have.

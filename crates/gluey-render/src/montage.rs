@@ -21,8 +21,9 @@ pub fn montage(rows: &[Vec<Image>], captions: &Captions, style: &Style) -> Image
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |side: fn(&Image) -> u32| rows.iter().flatten().map(side).max().unwrap_or(1) as f32;
     let (wide, high) = (cell(|image| image.width), cell(|image| image.height));
-    // What is written stands for all cells: it is as large as in a picture of more than one.
-    let larger = style.size.map(|side| side + side / 2);
+    // What is written stands for all cells: where there are several it is as large as in a picture of more than one.
+    let several = rows.iter().map(Vec::len).sum::<usize>() > 1;
+    let larger = style.size.map(|side| if several { side + side / 2 } else { side });
     let style = Style { furniture: Furniture::All, size: larger, ..style.clone() };
     let size = style.text_size();
     let gap = (0.6 * size).round();

@@ -26,6 +26,8 @@
 //! and checkpoints and resumes a run with the same bytes. Nothing else in the library reads or writes a run; the caller
 //! owns the loop, and nobody here prints. A clock is read only to tell where the time of steps goes.
 //!
+//! [`measures`] sums a moment up: height, mixing, who hangs from the walls.
+//!
 //! # One particle and a plane
 //!
 //! [`plane`] is the laboratory: the particle/plane algorithm of the paper to the letter, the exact solution of its limit
@@ -67,6 +69,7 @@ pub mod contact;
 pub mod environment;
 pub mod expression;
 pub mod geometry;
+pub mod measures;
 pub mod morton;
 pub mod neighbours;
 pub mod plane;

@@ -2,18 +2,17 @@
 
 mod arguments;
 mod figures;
-mod output;
 mod tables;
 
 use anyhow::Result;
 use gluey::plane::studies;
 use gluey::plane::{Experiment, Grid, PlaneError, Sample, algorithm, exact, lubrication};
 
+use crate::output::{self, Folder, csv_text};
 pub use arguments::PlaneCommand;
 use arguments::{
     ConvergenceArguments, LayersArguments, Model, OutArguments, RoughnessArguments, SimulateArguments, StudyArguments,
 };
-use output::{Folder, csv_text};
 
 use crate::words::number;
 

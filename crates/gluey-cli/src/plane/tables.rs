@@ -5,7 +5,7 @@ use gluey::plane::exact::{Happening, Solution};
 use gluey::plane::norms::Distance;
 use gluey::plane::studies::{Convergence, Layers, Orders, Roughness, Uniqueness};
 
-use super::output::{Cell, Table};
+use crate::output::{Cell, Table};
 
 fn numbers(values: &[f64]) -> Vec<Cell> {
     values.iter().copied().map(Cell::from).collect()

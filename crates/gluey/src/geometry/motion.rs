@@ -1,6 +1,7 @@
 //! How an obstacle moves: a pose as a pure function of time, y(t) = R(t)·x + T(t).
 
 use std::f64::consts::TAU;
+use std::ops::{Add, Mul, Sub};
 
 use glam::DVec3;
 
@@ -78,12 +79,24 @@ impl Motion {
                 Pose::shift(*amplitude * ((TAU * frequency * t + phase).sin() - phase.sin()))
             }
             Self::Table { times, offsets, angles, centre, axis } => {
-                let (k, weight) = bracket(times, t);
-                let next = (k + 1).min(times.len() - 1);
-                let angle = angles[k] + weight * (angles[next] - angles[k]);
-                let offset = offsets[k] + weight * (offsets[next] - offsets[k]);
-                Pose::shift(offset).compose(&Pose::turn(*centre, unit(*axis), angle))
+                let offset = between(times, offsets, t);
+                Pose::shift(offset).compose(&Pose::turn(*centre, unit(*axis), between(times, angles, t)))
             }
+        }
+    }
+
+    /// The axis of the turn, a unit vector, and the angle turned by time t (rad, right-handed), if the motion turns.
+    #[must_use]
+    pub fn turn(&self, t: f64) -> Option<(DVec3, f64)> {
+        match self {
+            _ if self.is_fixed() => None,
+            Self::Rotation { axis, rate, from, until, .. } => {
+                Some((unit(*axis), rate * active_until(t, *from, *until)))
+            }
+            Self::Table { times, angles, axis, .. } if angles.windows(2).any(|a| a[0] != a[1]) => {
+                Some((unit(*axis), between(times, angles, t)))
+            }
+            _ => None,
         }
     }
 
@@ -131,7 +144,7 @@ impl Motion {
             }
             Self::Table { times, offsets, angles, centre, axis } => {
                 // The axis itself is shifted: the distance to it is known up to the largest shift in the span.
-                let (mut shifted, mut turned, mut farthest) = (0.0, 0.0, offset_at(times, offsets, span.0).length());
+                let (mut shifted, mut turned, mut farthest) = (0.0, 0.0, between(times, offsets, span.0).length());
                 for k in 1..times.len() {
                     let share = moving(times[k - 1], times[k]) / (times[k] - times[k - 1]);
                     shifted += share * (offsets[k] - offsets[k - 1]).length();
@@ -201,9 +214,14 @@ fn bracket(times: &[f64], t: f64) -> (usize, f64) {
     }
 }
 
-fn offset_at(times: &[f64], offsets: &[DVec3], t: f64) -> DVec3 {
+/// Linear between the values at the times, constant outside.
+fn between<T>(times: &[f64], values: &[T], t: f64) -> T
+where
+    T: Copy + Add<Output = T> + Sub<Output = T>,
+    f64: Mul<T, Output = T>,
+{
     let (k, weight) = bracket(times, t);
-    offsets[k] + weight * (offsets[(k + 1).min(times.len() - 1)] - offsets[k])
+    values[k] + weight * (values[(k + 1).min(times.len() - 1)] - values[k])
 }
 
 fn check_period(from: f64, until: f64) -> Result<(), MotionError> {
@@ -261,6 +279,18 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
+    fn a_turn_tells_its_axis_and_angle() {
+        let turn = Motion::Rotation { centre: DVec3::X, axis: -2.0 * DVec3::Z, rate: 3.0, from: 1.0, until: 2.0 };
+        assert_eq!(turn.turn(1.5), Some((-DVec3::Z, 1.5)));
+        assert_eq!(turn.turn(9.0), Some((-DVec3::Z, 3.0)));
+        let (times, offsets, centre) = (vec![0.0, 2.0], vec![DVec3::ZERO, DVec3::X], DVec3::ZERO);
+        let table = |angles| Motion::Table { times: times.clone(), offsets: offsets.clone(), angles, centre, axis: DVec3::Y };
+        assert_eq!(table(vec![1.0, 2.0]).turn(1.0), Some((DVec3::Y, 1.5)));
+        assert_eq!(table(vec![1.0, 1.0]).turn(1.0), None);
+        assert_eq!(Motion::Fixed.turn(1.0), None);
+    }
+
+    #[test]
         fn a_path_is_never_longer_than_its_bound(
             motion in any_motion(), at in any_vector(3.0), slack in any_vector(0.3),
             start in -1.5..1.5, length in 0.0..2.0, share in 0.0..1.0,
