@@ -234,7 +234,7 @@ pub struct RenderArguments {
 
 /// What to measure.
 #[derive(Debug, Args)]
-#[command(after_help = "Tables and figures are described in docs/measures.md.")]
+#[command(after_help = "Tables and figures are described in docs/simulations.md.")]
 pub struct MeasureArguments {
     /// The folders of the runs; they are drawn in one figure
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]

@@ -163,7 +163,7 @@ fn funnel(extent: Extent) -> Section {
         Extent::Complete => "",
     };
     let run = |name: &str| format!("gluey run scenes/{name}.toml --out runs/{name}{small}");
-    let times = if extent == Extent::Quick { "1,2,3,4" } else { "1.4,3,4.4,10" };
+    let (times, near) = if extent == Extent::Quick { ("1,2,3,4", "1.2") } else { ("1.4,3,4.4,10", "3") };
     Section {
         name: "funnel",
         title: "Sedimentation of 3,000 gluey particles",
@@ -174,11 +174,14 @@ fn funnel(extent: Extent) -> Section {
             run("funnel"),
             run("funnel-dry"),
             format!("gluey render runs/funnel --times {times} --montage funnel/snapshots.png"),
-            "gluey render runs/funnel-dry runs/funnel --times 3 --labels dry,gluey --montage funnel/dry-gluey.png"
-                .to_owned(),
-            "gluey render runs/funnel --times 3 --contacts --montage funnel/network.png".to_owned(),
-            "gluey render runs/funnel --times 3 --contacts --look-at 0.1,4.1 --zoom 3.2 --montage funnel/network-near.png"
-                .to_owned(),
+            format!(
+                "gluey render runs/funnel-dry runs/funnel --times {near} --labels dry,gluey --montage funnel/dry-gluey.png"
+            ),
+            format!("gluey render runs/funnel --times {near} --contacts --montage funnel/network.png"),
+            format!(
+                "gluey render runs/funnel --times {near} --contacts --look-at 0.2,3.9 --zoom 2.6 --size 1200x900 \
+                 --montage funnel/network-near.png"
+            ),
             "gluey info runs/funnel".to_owned(),
             "gluey info runs/funnel-dry".to_owned(),
         ],

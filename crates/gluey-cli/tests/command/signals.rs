@@ -18,7 +18,7 @@ fn running(place: &Place, out: &str) -> Child {
     child
 }
 
-fn send(signal: &str, child: &Child) {
+pub fn send(signal: &str, child: &Child) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
