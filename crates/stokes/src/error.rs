@@ -13,4 +13,27 @@ pub enum StokesError {
         /// What was given.
         value: f64,
     },
+    /// A figure is outside what the formulas are good for.
+    #[error("{name} = {value}: must be between {least} and {most}")]
+    OutOfRange {
+        /// Which quantity.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+        /// The least that is good.
+        least: f64,
+        /// The most that is good.
+        most: f64,
+    },
+}
+
+/// `value`, if it is a positive finite number.
+pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, StokesError> {
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(StokesError::NotPositive { name, value }) }
+}
+
+/// `value`, if it is a number from `least` to `most`.
+pub(crate) fn between(name: &'static str, value: f64, [least, most]: [f64; 2]) -> Result<f64, StokesError> {
+    positive(name, value)?;
+    if (least..=most).contains(&value) { Ok(value) } else { Err(StokesError::OutOfRange { name, value, least, most }) }
 }
