@@ -25,6 +25,24 @@ pub enum StokesError {
         /// The most that is good.
         most: f64,
     },
+    /// A grid has too few cells for the gap.
+    #[error("{name} = {cells} cells: too few for this gap; give at least {needed}")]
+    TooCoarse {
+        /// Which number of cells.
+        name: &'static str,
+        /// What was given.
+        cells: usize,
+        /// What would do.
+        needed: usize,
+    },
+    /// The linear equations could not be solved.
+    #[error("the equations at gap {gap} have no solution in floating point: {reason}")]
+    Unsolved {
+        /// The gap.
+        gap: f64,
+        /// What the factorisation said.
+        reason: String,
+    },
 }
 
 /// `value`, if it is a positive finite number.

@@ -2,11 +2,13 @@
 //!
 //! All drags are given as λ, the force in units of that on the same sphere alone in the fluid, 6πμ r u.
 //!
-//! - [`exact`]: series, to rounding.
+//! - [`exact`]: series, to rounding;
+//! - [`fitted`]: finite elements on a grid that follows the surfaces, with the fields of the flow.
 
 mod bispherical;
 mod error;
 pub mod exact;
+pub mod fitted;
 mod resistance;
 
 pub use error::StokesError;
