@@ -1,7 +1,9 @@
 //! The fields of a flow: velocity, pressure and stream function, for viscosity 1.
 //!
-//! The stream function has uz = ∂ρψ/ρ and uρ = −∂zψ/ρ; between two points 2π(ψ₂ − ψ₁) flows through. It is integrated along
-//! the lines ξ = const from the axis in the gap, η = π, where it is 0.
+//! The stream function has uz = ∂ρψ/ρ and uρ = −∂zψ/ρ; between two points 2π(ψ₂ − ψ₁) flows through. On a surface with the
+//! velocity u it is u ρ²/2. From the upper surface, and from the lower sphere, it is integrated along the lines η = const to
+//! ξ = 0, so that what the grid does not resolve near infinity stays there. There both must meet, or be 0 at a plane: what
+//! they fail by, since elements conserve the volume in the mean only, is shared out along the lines.
 
 use super::element::{GAUSS, linear, quadratic};
 use super::grid::Lines;
@@ -104,31 +106,58 @@ impl Flow {
 
     /// ψ at the nodes.
     fn stream_function(&self) -> Vec<f64> {
-        let (across, along) = (self.lines.xi.len(), self.lines.eta.len());
-        let mut psi = vec![0.0; across * along];
-        for (i, &xi) in self.lines.xi.iter().enumerate() {
-            for j in (0..along - 1).rev() {
-                let ends = [self.lines.eta[j], self.lines.eta[j + 1]];
-                // The line ξ = 0 ends at infinity, on the axis: ψ is 0 there too.
-                let at_infinity = xi == 0.0 && ends[0] == 0.0;
-                let flux = if at_infinity { psi[(j + 1) * across + i] } else { self.flux(xi, ends) };
-                psi[j * across + i] = psi[(j + 1) * across + i] - flux;
-            }
+        let mut psi = Vec::new();
+        let (above, below): (Vec<f64>, Vec<f64>) = self.lines.xi.iter().partition(|&&xi| xi >= 0.0);
+        let from_above: Vec<f64> = above.into_iter().rev().collect();
+        let from_below: Vec<f64> = if below.is_empty() { below } else { [below, vec![0.0]].concat() };
+        for &eta in &self.lines.eta {
+            let mut upper = self.stream_along(&from_above, eta);
+            let mut lower = self.stream_along(&from_below, eta);
+            // ψ on ξ = 0.
+            let meeting = match (lower.last(), upper.last()) {
+                (Some(lower), Some(upper)) => f64::midpoint(*lower, *upper),
+                _ => 0.0,
+            };
+            share_out(&mut upper, &from_above, meeting);
+            share_out(&mut lower, &from_below, meeting);
+            lower.pop();
+            psi.extend(lower.into_iter().chain(upper.into_iter().rev()));
         }
         psi
     }
 
-    /// ∫ ρ (uz ∂ηρ − uρ ∂ηz) dη between two η.
-    fn flux(&self, xi: f64, [from, to]: [f64; 2]) -> f64 {
+    /// ψ at the points `xi` of a line, from a surface on.
+    fn stream_along(&self, xi: &[f64], eta: f64) -> Vec<f64> {
+        let Some(&surface) = xi.first() else { return Vec::new() };
+        let sticking = self.sample_at([surface, eta]).map_or(0.0, |sample| sample.velocity[1]);
+        let mut psi = sticking * self.shape.point([surface, eta])[0].powi(2) / 2.0;
+        let mut line = vec![psi];
+        for ends in xi.windows(2) {
+            psi += self.flux([ends[0], ends[1]], eta);
+            line.push(psi);
+        }
+        line
+    }
+
+    /// ∫ ρ (uz ∂ξρ − uρ ∂ξz) dξ between two ξ.
+    fn flux(&self, [from, to]: [f64; 2], eta: f64) -> f64 {
         let mut sum = 0.0;
         for [t, weight] in GAUSS {
-            let at = [xi, from + t * (to - from)];
+            let at = [from + t * (to - from), eta];
             let Some(Sample { velocity: [u_rho, u_z], .. }) = self.sample_at(at) else { continue };
             let (scale, [a, b]) = (self.shape.scale(at), self.shape.turn(at));
             let rho = self.shape.point(at)[0];
-            sum += weight * (to - from) * rho * scale * scale / self.shape.focus * (a * u_rho - b * u_z);
+            sum -= weight * (to - from) * rho * scale * scale / self.shape.focus * (a * u_z + b * u_rho);
         }
         sum
+    }
+}
+
+/// Adds to a `line` from a surface to ξ = 0 what it lacks there, in proportion to the way made.
+fn share_out(line: &mut [f64], xi: &[f64], meeting: f64) {
+    let (Some(end), Some(surface)) = (line.last().copied(), xi.first()) else { return };
+    for (psi, xi) in line.iter_mut().zip(xi) {
+        *psi += (meeting - end) * (1.0 - xi / surface);
     }
 }
 
