@@ -13,6 +13,14 @@ pub enum StokesError {
         /// What was given.
         value: f64,
     },
+    /// A number that may have any size is not a number, or infinite.
+    #[error("{name} = {value}: must be a finite number")]
+    NotFinite {
+        /// Which quantity.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
     /// A figure is outside what the formulas are good for.
     #[error("{name} = {value}: must be between {least} and {most}")]
     OutOfRange {
@@ -24,6 +32,30 @@ pub enum StokesError {
         least: f64,
         /// The most that is good.
         most: f64,
+    },
+    /// A figure is too small for the method.
+    #[error("{name} = {value}: must be at least {least}; {advice}")]
+    TooSmall {
+        /// Which quantity.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+        /// The least that works.
+        least: f64,
+        /// Why, and what would be right.
+        advice: &'static str,
+    },
+    /// A figure is too large for the method.
+    #[error("{name} = {value}: must be at most {most}; {advice}")]
+    TooLarge {
+        /// Which quantity.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+        /// The most that works.
+        most: f64,
+        /// Why, and what would be right.
+        advice: &'static str,
     },
     /// A grid has too few cells for the gap.
     #[error("{name} = {cells} cells: too few for this gap; give at least {needed}")]
@@ -43,6 +75,12 @@ pub enum StokesError {
         /// What the factorisation said.
         reason: String,
     },
+    /// The matrix of a flow has no inverse that rounded numbers can tell.
+    #[error("the equations of the flow are singular to rounding; take a larger penalty parameter")]
+    Singular,
+    /// There is too little memory.
+    #[error("not enough memory for the mesh; take larger cells or a smaller domain")]
+    Memory,
 }
 
 /// `value`, if it is a positive finite number.
