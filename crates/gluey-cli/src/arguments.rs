@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use glam::DVec3;
 use gluey::scene::{Colour, ColourBy, ObstacleStyle, Range, Size};
 
+use crate::fluid::StokesCommand;
 use crate::overrides::Override;
 use crate::plane::PlaneCommand;
 
@@ -59,6 +60,9 @@ pub enum Command {
     /// One particle and a plane: simulate it, and the studies of the model
     #[command(subcommand)]
     Plane(PlaneCommand),
+    /// Slow viscous flow: drags, flows, and a particle in a fluid with contacts
+    #[command(subcommand)]
+    Stokes(StokesCommand),
     /// Solve a projection problem from a file and tell how fast and how well
     Project(ProjectArguments),
     /// Print a script that completes gluey's arguments in a shell

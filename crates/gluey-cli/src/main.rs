@@ -4,6 +4,8 @@
 
 mod arguments;
 mod check;
+mod fluid;
+mod force;
 mod host;
 mod info;
 mod logbook;
@@ -32,6 +34,8 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 use gluey::plane::PlaneError;
 use gluey::scene::{Scene, SceneError};
+use gluey_fluid::FluidError;
+use stokes::StokesError;
 
 use arguments::{Arguments, Command};
 
@@ -75,6 +79,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::Paper(wishes) => paper::paper(wishes),
         Command::Plane(wishes) => plane::plane(wishes).map(Answer::from),
         Command::Project(wishes) => project::project(wishes),
+        Command::Stokes(wishes) => fluid::stokes(wishes).map(Answer::from),
         Command::Completions { shell } => Ok(completions(*shell).into()),
         Command::Schema => Ok(format!("{}\n", Scene::schema()).into()),
     }
@@ -105,6 +110,8 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     let _ = std::io::stderr().write_all(message.as_bytes());
     let bad_input = scene.is_some()
         || error.is::<UsageError>()
-        || error.downcast_ref::<PlaneError>().is_some_and(PlaneError::is_bad_input);
+        || error.downcast_ref::<PlaneError>().is_some_and(PlaneError::is_bad_input)
+        || error.downcast_ref::<FluidError>().is_some_and(FluidError::is_bad_input)
+        || error.is::<StokesError>();
     ExitCode::from(if bad_input { 2 } else { 1 })
 }

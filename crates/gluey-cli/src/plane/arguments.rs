@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use gluey::environment::{Signal, Table};
-use gluey::plane::{Experiment, PlaneError};
+use gluey::plane::Experiment;
+
+use crate::force::{force, table};
 
 /// The experiments and studies on one particle and a plane.
 #[derive(Debug, Subcommand)]
@@ -171,46 +172,4 @@ impl ExperimentArguments {
         experiment.check()?;
         Ok(experiment)
     }
-}
-
-/// Pairs TIME:VALUE, or an expression of t.
-fn force(text: &str) -> Result<Signal, PlaneError> {
-    let refused =
-        |expected: String| PlaneError::Invalid { name: "force".to_owned(), value: format!("`{text}`"), expected };
-    if !text.contains(':') {
-        let expected = |reason| format!("pairs TIME:VALUE or an expression of t ({reason})");
-        return Signal::expression(text).map_err(|reason| refused(expected(reason.to_string())));
-    }
-    let (mut times, mut values) = (Vec::new(), Vec::new());
-    for pair in text.split(',') {
-        let numbers = pair.split_once(':').and_then(|(time, value)| Some((parsed(time)?, parsed(value)?)));
-        let (time, value) = numbers.ok_or_else(|| refused(format!("pairs TIME:VALUE, which `{pair}` is not")))?;
-        times.push(time);
-        values.push(value);
-    }
-    Ok(Signal::Steps(Table::new(times, values)?))
-}
-
-fn parsed(text: &str) -> Option<f64> {
-    text.trim().parse().ok()
-}
-
-/// A table of two columns; a first row that is no pair of numbers is a heading.
-fn table(path: &PathBuf) -> Result<Signal> {
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).comment(Some(b'#')).from_path(path)?;
-    let (mut times, mut values) = (Vec::new(), Vec::new());
-    for (line, record) in reader.records().enumerate() {
-        let record = record?;
-        let numbers: Vec<Option<f64>> = record.iter().map(|field| field.parse().ok()).collect();
-        match numbers[..] {
-            [Some(time), Some(value)] => {
-                times.push(time);
-                values.push(value);
-            }
-            [None, None] if line == 0 => {}
-            _ => anyhow::bail!("row {} is not two numbers, a time and a value", line + 1),
-        }
-    }
-    Ok(Signal::Linear(Table::new(times, values)?))
 }

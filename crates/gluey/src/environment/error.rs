@@ -39,6 +39,18 @@ pub enum EnvironmentError {
         /// The start of the step (time).
         time: f64,
     },
+    /// A solver that the environment asks, say one of the fluid, has no answer.
+    #[error("{quantity} is not known at t = {time}{}: {reason}", on(*.particle))]
+    NoAnswer {
+        /// Which quantity.
+        quantity: String,
+        /// The index of the particle, unless the quantity is the same for all.
+        particle: Option<usize>,
+        /// The start of the step (time).
+        time: f64,
+        /// What the solver said.
+        reason: String,
+    },
 }
 
 fn on(particle: Option<usize>) -> String {
