@@ -44,6 +44,11 @@ impl Triangle {
         (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
     }
 
+    /// Volume of the ring that the triangle sweeps about the axis.
+    pub fn volume(&self) -> f64 {
+        self.points().map(|point| point.weight).sum()
+    }
+
     /// Areal coordinates of (ρ, z): the shape functions of the pressure.
     pub fn areal(&self, [rho, z]: [f64; 2]) -> [f64; CORNERS] {
         let [a, b, c] = self.0;

@@ -158,17 +158,47 @@ impl Mesh {
     }
 }
 
-/// `fine` steps of `cell` from 0, then the least number of steps to `far` that grow by no more than [`GROWTH`].
+/// `fine` steps of `cell` from 0, then the least number of steps to `far` that grow by [`GROWTH`].
 fn lines(cell: f64, fine: usize, far: f64) -> Vec<f64> {
     let mut lines: Vec<f64> = (0..=fine).map(|i| i as f64 * cell).collect();
-    let rest = far - lines[fine];
-    let reached = |growth: f64, steps: usize| (1..=steps).map(|k| cell * growth.powi(k as i32)).sum::<f64>();
-    let steps = (1..).find(|steps| reached(GROWTH, *steps) >= rest).unwrap_or(1);
-    // All steps are scaled alike, so that the last line is at `far`.
-    let scale = rest / reached(GROWTH, steps);
-    for k in 1..=steps {
-        let last = lines[lines.len() - 1];
-        lines.push(last + scale * cell * GROWTH.powi(k as i32));
+    let mut last = lines[fine];
+    let rest = far - last;
+    let mut steps = vec![cell * GROWTH];
+    while steps.iter().sum::<f64>() < rest {
+        steps.push(steps[steps.len() - 1] * GROWTH);
+    }
+    // All are scaled alike, so that the last line is at `far`.
+    let scale = rest / steps.iter().sum::<f64>();
+    for step in steps {
+        last += scale * step;
+        lines.push(last);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_triangles_fill_the_cylinder_and_hold_their_points() {
+        let mesh = Mesh::new(0.25, [1.25, 3.0], [8.0, 9.0]);
+        assert_eq!(mesh.fine, [5, 12]);
+        let volume: f64 = mesh.triangles().map(|place| mesh.triangle(place).volume()).sum();
+        assert!((volume / (std::f64::consts::PI * 64.0 * 9.0) - 1.0).abs() < 1e-12, "{volume}");
+        for place in mesh.triangles() {
+            let corners = mesh.triangle(place).0;
+            let centre = std::array::from_fn(|k| corners.iter().map(|corner| corner[k]).sum::<f64>() / 3.0);
+            assert_eq!(mesh.locate(centre), Some(place));
+        }
+        assert_eq!(mesh.locate([8.1, 1.0]), None);
+    }
+
+    #[test]
+    fn the_estimate_of_unknowns_is_a_bound() {
+        for (cell, near, far) in [(0.1, [1.1, 3.1], [12.0; 2]), (0.25, [1.25, 8.0], [40.0; 2])] {
+            let (estimate, unknowns) = (Mesh::estimate(cell, near, far), Mesh::new(cell, near, far).unknowns as f64);
+            assert!(estimate >= unknowns && estimate < 2.0 * unknowns, "{estimate} {unknowns}");
+        }
+    }
 }

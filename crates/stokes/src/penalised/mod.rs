@@ -136,13 +136,17 @@ impl Penalised {
         for &place in &body {
             let (triangle, numbers) = (self.mesh.triangle(place), self.mesh.unknowns_of(place));
             self.system.add(&numbers, &triangle.strain(1.0 / self.settings.penalty));
+            // 1/μ falls from 1 to 1/(1 + 1/ε).
+            self.system.add_masses(&numbers, -triangle.volume() / 3.0 / (1.0 + self.settings.penalty));
             for point in triangle.points() {
                 volume += point.weight;
                 let upward = numbers[NODES..].iter().zip(point.shapes).filter(|(number, _)| **number != FIXED);
                 upward.for_each(|(number, shape)| mean[*number] += point.weight * shape);
             }
         }
-        mean.iter_mut().for_each(|share| *share /= volume);
+        for share in &mut mean {
+            *share /= volume;
+        }
         // 2. The force is spread as the mean is taken: F/|B| on B, with F = 6π.
         let load: Vec<f64> = mean.iter().map(|share| 6.0 * PI * share).collect();
         let unknowns = self.system.solve(&load)?;

@@ -32,9 +32,9 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// dx = r/10 as in the paper, ε = 10⁻⁸, gaps up to 2 r, R = H = 16 r.
+    /// dx = r/10 as in the paper, ε = 10⁻⁸, gaps up to 3 r, R = H = 20 r.
     fn default() -> Self {
-        Self { cell: 0.1, penalty: 1e-8, reach: 2.0, extent: 16.0 }
+        Self { cell: 0.1, penalty: 1e-8, reach: 3.0, extent: 20.0 }
     }
 }
 
