@@ -16,6 +16,15 @@
 //! gives the velocity for all forces; none is made when the triangles in B are those of the last position.
 //!
 //! Lengths are in radii of the particle, viscosities in that of the fluid, forces in 6πμ r times the unit of velocity.
+//!
+//! ```
+//! use stokes::penalised::{Penalised, Settings};
+//!
+//! let mut solver = Penalised::new(Settings { cell: 0.2, reach: 1.0, ..Settings::default() })?;
+//! let velocity = solver.velocity(0.5, -2.0)?;
+//! assert!((-2.0 / velocity / 3.205 - 1.0).abs() < 0.1); // the exact drag is 3.205
+//! # Ok::<(), stokes::StokesError>(())
+//! ```
 
 mod element;
 mod flow;

@@ -1,9 +1,9 @@
 //! The characteristic function of the particle on the mesh: 1 on a triangle of which the sphere covers two thirds, else 0.
 //!
-//! A covered part, however small, would make all of a triangle rigid, as its velocity is a polynomial; and so does any that
-//! is chosen here. The rigid triangles reach beyond the sphere, and too many of them cost more than too few: at q = 2dx the
-//! drag is up to 13 % high when triangles join at one half of their area, and at most 8 % high when at two thirds. The more
-//! they must be covered, the later the drag freezes, at q = dx √(1 − share): it does so at 0.58 dx.
+//! A triangle is rigid as a whole or not at all: its velocity is a polynomial, which D = 0 on any part makes rigid
+//! everywhere. Rigid triangles reach beyond the sphere, so that too many cost more than too few: near q = 2dx the drag is up to
+//! 13 % high when triangles join at one half of their area, and at most 8 % high when at two thirds. The more they must be
+//! covered, the later the drag freezes, at q = dx √(1 − share): here at 0.58 dx.
 
 use super::element::Triangle;
 
