@@ -212,7 +212,7 @@ impl March {
 
 #[test]
 fn on_a_coarse_mesh_gluey_contacts_come_back_and_others_do_not() {
-    let mut solver = Penalised::new(Settings { reach: 2.0, ..COARSE }).unwrap();
+    let mut solver = Penalised::new(Settings { reach: 3.0, ..COARSE }).unwrap();
     let mut march = |contact| March::new(&mut solver, contact, 0.04);
     let ignored = march(Contact::Ignored);
     let inelastic = march(Contact::Inelastic(0.2));
