@@ -277,20 +277,21 @@ pub(super) mod tests {
         ]
     }
 
-    proptest! {
-        #[test]
+    #[test]
     fn a_turn_tells_its_axis_and_angle() {
         let turn = Motion::Rotation { centre: DVec3::X, axis: -2.0 * DVec3::Z, rate: 3.0, from: 1.0, until: 2.0 };
         assert_eq!(turn.turn(1.5), Some((-DVec3::Z, 1.5)));
         assert_eq!(turn.turn(9.0), Some((-DVec3::Z, 3.0)));
         let (times, offsets, centre) = (vec![0.0, 2.0], vec![DVec3::ZERO, DVec3::X], DVec3::ZERO);
-        let table = |angles| Motion::Table { times: times.clone(), offsets: offsets.clone(), angles, centre, axis: DVec3::Y };
+        let table =
+            |angles| Motion::Table { times: times.clone(), offsets: offsets.clone(), angles, centre, axis: DVec3::Y };
         assert_eq!(table(vec![1.0, 2.0]).turn(1.0), Some((DVec3::Y, 1.5)));
         assert_eq!(table(vec![1.0, 1.0]).turn(1.0), None);
         assert_eq!(Motion::Fixed.turn(1.0), None);
     }
 
-    #[test]
+    proptest! {
+        #[test]
         fn a_path_is_never_longer_than_its_bound(
             motion in any_motion(), at in any_vector(3.0), slack in any_vector(0.3),
             start in -1.5..1.5, length in 0.0..2.0, share in 0.0..1.0,
