@@ -259,7 +259,7 @@ pub struct MeasureArguments {
 #[command(
     after_help = "The page is DIR/report.html; it needs no other file. It is written anew after every section. A report \
     that was stopped goes on where it was when the same command is given again. Sections: example, layers, convergence, \
-    uniqueness, roughness, lotto, funnel, funnel-3d."
+    uniqueness, fluid, roughness, lotto, funnel, funnel-3d."
 )]
 pub struct PaperArguments {
     /// Folder for the page, and for the runs, tables and figures it is made of

@@ -169,11 +169,7 @@ impl Runs {
         let runs = plan.into_par_iter().map(|(solver, name, contact, eta)| {
             let drag: Arc<dyn NormalDrag> = match solver {
                 "fe" => Arc::new(Remembered::new(SpherePlane::new(Grid::default())?)),
-                _ => {
-                    // An inelastic contact at η = 0.2 lets the particle go as far as 3 radii.
-                    let settings = Settings { reach: 3.5, extent: 18.0, ..Settings::default() };
-                    Arc::new(FixedMesh::new(Penalised::new(settings)?))
-                }
+                _ => Arc::new(FixedMesh::new(Penalised::new(Settings::default())?)),
             };
             let trajectory = Coupling { drag, contact, eta, start: START, force: force()?, dt, until: UNTIL }.run()?;
             Ok(Run { solver, contact: name, eta, trajectory })
