@@ -57,7 +57,7 @@ impl Bispherical {
 
     /// A = sinh ξ sin η and B = 1 − cosh ξ cos η, with A² + B² = (cosh ξ − cos η)²: the direction of the lines,
     /// ∂ξ(ρ, z) ∝ (−A, B) and ∂η(ρ, z) ∝ (−B, −A).
-    pub fn turn(&self, [xi, eta]: [f64; 2]) -> [f64; 2] {
+    pub fn turn([xi, eta]: [f64; 2]) -> [f64; 2] {
         let (half_xi, half_eta) = ((xi / 2.0).sinh(), (eta / 2.0).sin());
         [xi.sinh() * eta.sin(), 2.0 * (half_eta * half_eta - half_xi * half_xi * eta.cos())]
     }

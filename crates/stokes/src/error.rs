@@ -68,10 +68,8 @@ pub enum StokesError {
         needed: usize,
     },
     /// The linear equations could not be solved.
-    #[error("the equations at gap {gap} have no solution in floating point: {reason}")]
+    #[error("the equations of the grid could not be solved ({reason}): try a larger gap or a coarser grid")]
     Unsolved {
-        /// The gap.
-        gap: f64,
         /// What the factorisation said.
         reason: String,
     },

@@ -4,7 +4,7 @@ use stokes::{StokesError, exact};
 
 fn table(text: &str) -> Vec<Vec<f64>> {
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    lines.map(|line| line.split(',').map(|field| field.parse().unwrap()).collect()).collect()
+    lines.map(|line| line.split(',').map(|field| field.parse().expect("a number")).collect()).collect()
 }
 
 fn logarithmic(from: f64, to: f64, count: i32) -> impl Iterator<Item = f64> {
@@ -115,6 +115,10 @@ fn extreme_gaps_have_finite_drags_and_bad_ones_an_error() {
         assert!(exact::sphere_plane(gap).unwrap().is_finite());
         let pair = exact::two_spheres([1.0, 2.0], gap).unwrap();
         assert!(pair.first.is_finite() && pair.second.is_finite() && pair.mutual.is_finite(), "{gap} {pair:?}");
+    }
+    for gap in [1e-50, 1.0, 1e50, 1e66] {
+        let pair = exact::two_spheres([1.0, 1e59], gap).unwrap();
+        assert!(pair.first.is_finite() && pair.second.is_finite() && pair.mutual < 0.0, "{gap} {pair:?}");
     }
     for gap in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(exact::sphere_plane(gap), Err(StokesError::NotPositive { name: "gap", .. })));

@@ -68,7 +68,7 @@ impl Point {
     fn new(shape: &Bispherical, at: [f64; 2]) -> Self {
         let radius = shape.point(at)[0];
         let scale = shape.scale(at);
-        Self { radius, turn: shape.turn(at).map(|x| x / shape.focus), measure: scale * scale * radius }
+        Self { radius, turn: Bispherical::turn(at).map(|x| x / shape.focus), measure: scale * scale * radius }
     }
 }
 

@@ -145,7 +145,7 @@ impl Flow {
         for [t, weight] in GAUSS {
             let at = [from + t * (to - from), eta];
             let Some(Sample { velocity: [u_rho, u_z], .. }) = self.sample_at(at) else { continue };
-            let (scale, [a, b]) = (self.shape.scale(at), self.shape.turn(at));
+            let (scale, [a, b]) = (self.shape.scale(at), Bispherical::turn(at));
             let rho = self.shape.point(at)[0];
             sum -= weight * (to - from) * rho * scale * scale / self.shape.focus * (a * u_z + b * u_rho);
         }

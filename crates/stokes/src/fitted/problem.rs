@@ -69,19 +69,13 @@ impl Problem {
             _ => NOWHERE,
         };
         let places = all.iter().map(|indices| indices.map(|row| indices.map(|column| place(row, column)))).collect();
-        let pattern =
-            Pattern::new(unknowns, &pairs).map_err(|reason| StokesError::Unsolved { gap: f64::NAN, reason })?;
+        let pattern = Pattern::new(unknowns, &pairs).map_err(|reason| StokesError::Unsolved { reason })?;
         Ok(Self { grid, cells, values, unknowns, pattern, places })
     }
 
     /// The flows of unit velocity of each surface in `moving` (0: upper, 1: lower) while the other is at rest.
-    pub fn flows<const N: usize>(
-        &self,
-        shape: &Bispherical,
-        gap: f64,
-        moving: [usize; N],
-    ) -> Result<[Flow; N], StokesError> {
-        let unsolved = |reason| StokesError::Unsolved { gap, reason };
+    pub fn flows<const N: usize>(&self, shape: &Bispherical, moving: [usize; N]) -> Result<[Flow; N], StokesError> {
+        let unsolved = |reason| StokesError::Unsolved { reason };
         // 1. The grid and the matrices of its cells.
         let lines = Lines::new(self.grid, shape)?;
         // 2. The factors of the whole.

@@ -45,7 +45,7 @@ impl SpherePlane {
     /// The flow while the sphere, at the distance `gap`, in radii, leaves the plane with velocity 1.
     pub fn flow(&self, gap: f64) -> Result<Flow, StokesError> {
         between("gap", gap, GAPS)?;
-        let [flow] = self.problem.flows(&Bispherical::sphere_plane(gap), gap, [0])?;
+        let [flow] = self.problem.flows(&Bispherical::sphere_plane(gap), [0])?;
         Ok(flow)
     }
 }
@@ -77,7 +77,7 @@ impl TwoSpheres {
         positive("gap", gap)?;
         between("gap in radii of the smaller sphere", gap / self.radii[0].min(self.radii[1]), GAPS)?;
         let shape = Bispherical::two_spheres(self.radii, gap);
-        self.problem.flows(&shape, gap, [0, 1]).map(|flows| Pair { flows })
+        self.problem.flows(&shape, [0, 1]).map(|flows| Pair { flows })
     }
 }
 

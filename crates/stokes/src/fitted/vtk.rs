@@ -31,7 +31,7 @@ impl Field {
         text += "</Points>\n<PointData Vectors=\"velocity\" Scalars=\"pressure\">\n";
         array(&mut text, "Float64\" Name=\"velocity\" NumberOfComponents=\"3", kept.iter().map(|p| vector(p.velocity)));
         array(&mut text, "Float64\" Name=\"pressure", kept.iter().map(|p| format!("{:e}", p.pressure)));
-        array(&mut text, "Float64\" Name=\"stream function", kept.iter().map(|p| format!("{:e}", p.stream)));
+        array(&mut text, "Float64\" Name=\"stream_function", kept.iter().map(|p| format!("{:e}", p.stream)));
         text += "</PointData>\n<Cells>\n";
         let corners = |[a, b, c, d]: &[usize; 4]| format!("{a} {b} {c} {d}");
         array(&mut text, "Int64\" Name=\"connectivity", cells.iter().map(corners));
