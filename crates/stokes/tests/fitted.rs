@@ -76,6 +76,26 @@ fn two_spheres_feel_the_exact_forces() {
 }
 
 #[test]
+fn the_ends_of_the_range_are_good_to_a_hundredth() {
+    let plane = SpherePlane::new(Grid { across: 13, along: 44 }).unwrap();
+    for gap in [1e-8, 100.0, 1e3] {
+        let error = error(plane.drag(gap).unwrap(), exact::sphere_plane(gap).unwrap());
+        println!("plane, gap {gap:e}: {error:.1e}");
+        assert!(error.abs() < 1e-2, "gap {gap}: {error:e}");
+    }
+    for radii in [[1.0, 1.0], [100.0, 1.0]] {
+        let solver = TwoSpheres::new(Grid { across: 14, along: 50 }, radii).unwrap();
+        for gap in [1e-8, 1e3] {
+            let pair = solver.pair(gap).unwrap().resistance();
+            let exact = exact::two_spheres(radii, gap).unwrap();
+            let errors = [error(pair.first, exact.first), error(pair.second, exact.second)];
+            println!("radii {radii:?}, gap {gap:e}: {errors:.6?}");
+            assert!(errors.iter().all(|error| error.abs() < 1e-2), "radii {radii:?}, gap {gap}: {errors:?}");
+        }
+    }
+}
+
+#[test]
 fn flows_of_two_spheres_add_up() {
     let solver = TwoSpheres::new(Grid { across: 7, along: 30 }, [1.0, 2.0]).unwrap();
     let pair = solver.pair(0.1).unwrap();
