@@ -58,8 +58,8 @@ struct UsageError(String);
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
-    // Pictures take the same large buffers again and again: fresh pages for each would cost a quarter of their time.
-    if !matches!(command, Command::Render(_)) {
+    // Pictures and the fluid take the same large buffers again and again: fresh pages would cost a quarter of their time.
+    if !matches!(command, Command::Render(_) | Command::Stokes(_) | Command::Paper(_)) {
         memory::return_large_buffers();
     }
     match obey(&command).and_then(|answer| say(&answer)) {

@@ -19,7 +19,8 @@ const GAP: &str = "distance q (radii)";
 const ETAS: [f64; 3] = [0.1, 0.15, 0.2];
 /// The gap at the start of the runs with contacts.
 const START: f64 = 0.7;
-const UNTIL: f64 = 5.0;
+/// Beyond, the mesh would have to reach farther.
+const UNTIL: f64 = 4.5;
 /// Gaps at which the finite elements are asked.
 const LEAST_GAP: f64 = 1e-3;
 const DRAGS: u32 = 25;
@@ -175,7 +176,7 @@ impl Runs {
             Ok(Run { solver, contact: name, eta, trajectory })
         });
         let runs = runs.collect::<Result<Vec<_>>>()?;
-        let times: Vec<f64> = (0..=500).map(|k| UNTIL * f64::from(k) / 500.0).collect();
+        let times: Vec<f64> = (0..=450).map(|k| 0.01 * f64::from(k)).collect();
         let gaps = Reference { start: START, force: force()? }.gaps(&times)?;
         Ok(Self { runs, reference: times.into_iter().zip(gaps).collect() })
     }

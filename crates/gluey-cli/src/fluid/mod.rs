@@ -136,7 +136,7 @@ fn table(path: &Path) -> Result<Table> {
 
 fn flow(wishes: &FlowArguments) -> Result<String> {
     // Streamlines are drawn from the points of the grid: it is finer than drags need.
-    let flow = SpherePlane::new(Grid::default().refined(2))?.flow(wishes.gap)?;
+    let flow = SpherePlane::new(Grid::default().refined(3))?.flow(wishes.gap)?;
     let folder = Folder::new(&wishes.out)?;
     folder.figure("flow", &figures::flow(&flow, wishes.gap))?;
     output::write(&wishes.out.join("flow.vtu"), flow.field().to_vtu().as_bytes())?;

@@ -47,16 +47,7 @@ pub const SCENES: &[(&str, &str)] = &[
 
 /// All sections, in the order of the paper.
 pub fn all(extent: Extent) -> Vec<Section> {
-    vec![
-        example(),
-        layers(),
-        convergence(),
-        uniqueness(),
-        fluid(extent),
-        roughness(),
-        lotto(),
-        funnel(extent),
-    ]
+    vec![example(), layers(), convergence(), uniqueness(), fluid(extent), roughness(), lotto(), funnel(extent)]
 }
 
 fn commands(lines: &[&str]) -> Vec<String> {
@@ -121,7 +112,7 @@ fn uniqueness() -> Section {
 }
 
 fn fluid(extent: Extent) -> Section {
-    let dt = if extent == Extent::Quick { " --dt 0.04" } else { "" };
+    let dt = if extent == Extent::Quick { " --dt 0.1" } else { "" };
     Section {
         name: "fluid",
         title: "Coupling with fluid/particle solvers",

@@ -10,6 +10,7 @@ mod plane;
 mod project;
 mod runs;
 mod signals;
+mod stokes;
 
 use std::collections::BTreeMap;
 use std::fs;

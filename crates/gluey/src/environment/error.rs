@@ -40,7 +40,7 @@ pub enum EnvironmentError {
         time: f64,
     },
     /// A solver that the environment asks, say one of the fluid, has no answer.
-    #[error("{quantity} is not known at t = {time}{}: {reason}", on(*.particle))]
+    #[error("{quantity} is not known{}: {reason}", on(*.particle))]
     NoAnswer {
         /// Which quantity.
         quantity: String,
