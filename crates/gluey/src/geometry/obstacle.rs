@@ -149,6 +149,20 @@ impl Placed<'_> {
         self.shape.may_reach(self.pose.inverse_apply(centre), distance)
     }
 
+    /// A box with sides along the axes to which every point outside is nearer than to any feature, rounding aside (length);
+    /// none where there is no such box.
+    #[must_use]
+    pub fn confines(&self) -> Option<(DVec3, DVec3)> {
+        let (lower, upper) = self.shape.confines()?;
+        if self.pose == Pose::IDENTITY {
+            return Some((lower, upper));
+        }
+        let (middle, half) = (self.pose.apply(0.5 * (lower + upper)), 0.5 * (upper - lower));
+        let edges = [DVec3::X, DVec3::Y, DVec3::Z].map(|e| self.pose.apply_vector(e * half.dot(e)).abs());
+        let reach = edges[0] + edges[1] + edges[2];
+        Some((middle - reach, middle + reach))
+    }
+
     /// A drawing of the shape where it stands; infinite shapes are clipped a little outside `view`.
     #[must_use]
     pub fn surface(&self, view: &Extent) -> Surface {

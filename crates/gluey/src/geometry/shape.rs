@@ -347,6 +347,17 @@ impl Shape {
         Some((lower.with_z(0.0), upper.with_z(0.0)))
     }
 
+    /// A box with sides along the axes to which every point outside is nearer than to any feature (length); none where the
+    /// shape has no bounds, or is a container, whose sides go on beyond them.
+    pub(super) fn confines(&self) -> Option<(DVec3, DVec3)> {
+        let container = match self {
+            Self::Box { side, .. } | Self::Sphere { side, .. } => *side == Side::Inside,
+            Self::Cylinder { side, .. } => *side == Side::Inside && self.open_shell().is_none(),
+            _ => false,
+        };
+        if container { None } else { self.bounds() }
+    }
+
     /// Whether a feature may be nearer than `distance` to the point (lengths): never wrong when it says no.
     pub(super) fn may_reach(&self, point: DVec3, distance: f64) -> bool {
         if let Self::Wheel(wheel) = self {
@@ -357,15 +368,14 @@ impl Shape {
             let local = orientation.conjugate() * (point - *centre);
             return (*half - local.abs()).min_element() <= distance; // open sides too
         }
-        let container = match self {
-            Self::Box { side, .. } | Self::Sphere { side, .. } => *side == Side::Inside,
-            Self::Cylinder { side, .. } => *side == Side::Inside && self.open_shell().is_none(),
-            _ => false,
-        };
-        match self.bounds() {
-            Some((lower, upper)) if !container => (point - point.clamp(lower, upper)).length() <= distance,
+        // Most of the bounds of a round funnel is room; the wall is nearer than its guards.
+        if let Self::Funnel(funnel @ Funnel { section: Section::Round, .. }) = self {
+            return funnel.nearest(0, point).distance <= distance;
+        }
+        match self.confines() {
+            Some((lower, upper)) => (point - point.clamp(lower, upper)).length() <= distance,
             // A point (radius 0) is offered no guards; the wall is nearer than they are.
-            _ => (0..self.features())
+            None => (0..self.features())
                 .filter(|k| self.offers(*k, point, 0.0))
                 .any(|k| self.nearest(k, point).is_some_and(|near| near.distance <= distance)),
         }

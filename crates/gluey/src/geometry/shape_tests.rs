@@ -205,6 +205,9 @@ proptest! {
                 prop_assert!((same.gap - touch.gap).abs() < 1e-12 && (same.normal - touch.normal).length() < 1e-9);
             }
             prop_assert!(touches.is_empty() || obstacle.at(t).may_reach(centre, radius + reach));
+            if let Some((lower, upper)) = obstacle.at(t).confines() {
+                prop_assert!(touches.is_empty() || centre.distance(centre.clamp(lower, upper)) <= radius + reach + 1e-12);
+            }
             let first = obstacle.at(t).gap_of(centre, radius, 0).unwrap();
             // On a mesh the nearest point of a face may belong to an edge that is nearer to its other face.
             let missed = first.gap <= reach && touches.iter().all(|touch| touch.feature != 0);

@@ -191,10 +191,10 @@ impl Search<'_> {
 
     fn near_obstacle(&self, i: usize, k: u32, (step, reach): (DVec3, f64), found: &mut Joined) {
         let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
-        let obstacle = self.placed.get(k as usize);
-        if !obstacle.may_reach(centre, radius + reach) {
+        if !self.placed.may_reach(k as usize, centre, radius + reach) {
             return;
         }
+        let obstacle = self.placed.get(k as usize);
         let convex = obstacle.is_convex();
         obstacle.touches(centre, radius, reach, &mut |touch| {
             if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {

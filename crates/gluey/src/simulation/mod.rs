@@ -218,8 +218,8 @@ impl Simulation {
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
         let Self { state, obstacles, environment, adhesion, solver, settings, workspace } = self;
-        let mut poses = std::mem::take(&mut workspace.poses);
-        let placed = Places::at(obstacles, span.end(), &mut poses); // yⁿ⁺¹
+        let mut places = std::mem::take(&mut workspace.places);
+        let placed = Places::at(obstacles, span.end(), &mut places); // yⁿ⁺¹
         let now = Setting { state, obstacles, placed, adhesion, settings, span };
         workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
@@ -234,7 +234,7 @@ impl Simulation {
         workspace.clock.turn_to(Part::Move);
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.record_gaps(&state.particles, placed);
-        workspace.poses = poses;
+        workspace.places = places;
         Ok(())
     }
 
@@ -266,8 +266,8 @@ impl Simulation {
     /// The contacts of the state with their gaps and normals at the present positions.
     #[must_use]
     pub fn contacts(&self) -> Vec<ContactGeometry> {
-        let mut poses = Vec::new();
-        let placed = Places::at(&self.obstacles, self.time(), &mut poses);
+        let mut places = Vec::new();
+        let placed = Places::at(&self.obstacles, self.time(), &mut places);
         let geometry = |contact: &Contact| {
             let (gap, normal) = gap_of(contact.pair, &self.state.particles, placed)?;
             Some(ContactGeometry { contact: *contact, gap, normal })

@@ -1,20 +1,40 @@
 //! The obstacles where they stand.
 
+use glam::DVec3;
+
 use crate::geometry::{Obstacle, Placed, Pose};
 
-/// Obstacles at one time, of which only the poses are kept in memory.
+/// By how much the box around an obstacle is widened, relative to its size and its distance from the origin: far above
+/// rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Where an obstacle stands, and a box that holds all of it; infinite where there is none.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pose: Pose,
+    lower: DVec3,
+    upper: DVec3,
+}
+
+/// Obstacles at one time, of which only the places are kept in memory.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     obstacles: &'a [Obstacle],
-    poses: &'a [Pose],
+    places: &'a [Place],
 }
 
 impl<'a> Places<'a> {
-    /// Obstacles at time t; the buffer takes their poses.
-    pub(super) fn at(obstacles: &'a [Obstacle], t: f64, poses: &'a mut Vec<Pose>) -> Self {
-        poses.clear();
-        poses.extend(obstacles.iter().map(|obstacle| obstacle.pose(t)));
-        Self { obstacles, poses }
+    /// Obstacles at time t; the buffer takes their places.
+    pub(super) fn at(obstacles: &'a [Obstacle], t: f64, places: &'a mut Vec<Place>) -> Self {
+        places.clear();
+        places.extend(obstacles.iter().map(|obstacle| {
+            let pose = obstacle.pose(t);
+            let box_around = obstacle.placed(pose).confines();
+            let (lower, upper) = box_around.unwrap_or((DVec3::NEG_INFINITY, DVec3::INFINITY));
+            let margin = ROUNDING * lower.abs().max(upper.abs());
+            Place { pose, lower: lower - margin, upper: upper + margin }
+        }));
+        Self { obstacles, places }
     }
 
     pub(super) fn len(self) -> usize {
@@ -22,6 +42,14 @@ impl<'a> Places<'a> {
     }
 
     pub(super) fn get(self, k: usize) -> Placed<'a> {
-        self.obstacles[k].placed(self.poses[k])
+        self.obstacles[k].placed(self.places[k].pose)
+    }
+
+    /// [`Placed::may_reach`]; most obstacles are out of reach of most particles, which the boxes tell without turning the
+    /// point into the frame of the obstacle.
+    pub(super) fn may_reach(self, k: usize, centre: DVec3, distance: f64) -> bool {
+        let Place { lower, upper, .. } = self.places[k];
+        let beyond = (lower - centre).max(centre - upper).max_element();
+        beyond <= distance && self.get(k).may_reach(centre, distance)
     }
 }

@@ -8,14 +8,14 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::{Candidates, Excursion, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
-use super::places::Places;
+use super::places::{Place, Places};
 use super::timings::{Clock, Part};
 use super::vicinity::Vicinity;
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
-use crate::geometry::{Obstacle, Particles, Pose, Touch};
+use crate::geometry::{Obstacle, Particles, Touch};
 use crate::morton::Curve;
 use crate::projection::{LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
 use crate::room::make_room;
@@ -91,8 +91,8 @@ pub(super) struct Workspace {
     /// Buffers for searches in parallel.
     slots: Vec<Candidates>,
     curve: Curve,
-    /// The poses of the obstacles at the end of the sub-step.
-    pub poses: Vec<Pose>,
+    /// Where the obstacles are at the end of the sub-step.
+    pub places: Vec<Place>,
     /// The points that torques on them refer to.
     pivots: Vec<DVec3>,
     pub clock: Clock,
@@ -170,7 +170,7 @@ impl Workspace {
                 let radius = particles.radius[i];
                 let reach = self.problem.apriori[i].length() * now.span.dt + self.diversion[i];
                 let path = obstacle.path_bound(centre, radius + reach, interval);
-                if path <= allowed.min(radius) || !placed.may_reach(centre, radius + reach + 2.0 * path) {
+                if path <= allowed.min(radius) || !now.placed.may_reach(k, centre, radius + reach + 2.0 * path) {
                     continue;
                 }
                 let mut near = false;
@@ -275,7 +275,7 @@ impl Workspace {
                 if remembered && !listed && self.vicinity.knows_about(i, end, radius) {
                     continue;
                 }
-                if placed.may_reach(end, radius) {
+                if now.placed.may_reach(k, end, radius) {
                     placed.touches(end, radius, -tolerance, &mut |touch| {
                         overlaps.push(Overlap { particle: i as u32, obstacle: k as u32, touch, step });
                     });

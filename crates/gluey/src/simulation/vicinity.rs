@@ -132,7 +132,7 @@ impl Vicinity {
         for (i, &centre) in search.particles.position.iter().enumerate() {
             let reach = self.neighbours.reach(i) * (1.0 + MARGIN);
             for k in 0..self.known.len() {
-                if self.known[k].is_some() && search.placed.get(k).may_reach(centre, reach) {
+                if self.known[k].is_some() && search.placed.may_reach(k, centre, reach) {
                     make_room(&mut self.near, 1);
                     self.near.push((i as u32, k as u32));
                 }
