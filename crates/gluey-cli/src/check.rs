@@ -204,8 +204,9 @@ fn warnings(scene: &Scene) -> String {
     if first > LARGE {
         let advice = number((LARGE / first * dt).min(dt * (LARGE / first).sqrt()));
         format!("\nwarning: dt looks large: {figures}; steps will be split all the time. Try dt = {advice} or less\n")
-    } else if later > 1.0 {
-        format!("\nnote: {figures}; the engine splits steps in which contacts slide by more than 0.2 of it\n")
+    } else if later > 1.0 && simulation.settings.max_slip.is_finite() {
+        let most = number(simulation.settings.max_slip);
+        format!("\nnote: {figures}; the engine splits steps in which contacts slide by more than {most} of it\n")
     } else {
         format!("\n{figures}\n")
     }

@@ -42,6 +42,16 @@ fn check_takes_overrides_and_warns_of_long_steps() {
 }
 
 #[test]
+fn check_tells_the_slide_of_the_scene_at_which_steps_are_split() {
+    let place = Place::new();
+    place.gluey(&["new"]).succeeds();
+    let told = |slip: &str| place.gluey(&["check", "scene.toml", "--set=time.dt=0.0035", slip]).succeeds();
+    assert!(told("--set=time.max_slip=0.2").contains("slide by more than 0.2 of it"));
+    assert!(told("--set=time.max_slip=0.4").contains("slide by more than 0.4 of it"));
+    assert!(!told("--set=time.max_slip=inf").contains("splits steps"));
+}
+
+#[test]
 fn info_tells_about_a_run() {
     let place = Place::new();
     place.short("run", &["--until=0.1"]).succeeds();
