@@ -9,6 +9,7 @@ mod pictures;
 mod plane;
 mod project;
 mod runs;
+mod scenes;
 mod signals;
 mod stokes;
 
