@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use gluey::environment::Signal;
-use gluey_fluid::{Brenner, Contact, Coupling, FixedMesh, NormalDrag, Remembered, Table, Trajectory};
+use gluey_fluid::{Brenner, Contact, Coupling, FixedMesh, Remembered, Table, Trajectory};
 use serde_json::json;
 use stokes::fitted::{Grid, SpherePlane};
 use stokes::penalised::{Penalised, Resolution, Settings};

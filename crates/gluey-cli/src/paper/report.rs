@@ -38,7 +38,7 @@ fn page(sections: &[Section], progress: &Progress) -> Result<String> {
     let extent = match progress.extent() {
         Extent::Complete => "",
         Extent::Quick => {
-            "<p class=\"note\">A quick report: the funnel runs with few particles and for a short time.</p>\n"
+            "<p class=\"note\">A quick report: the funnels run with few particles and for a short time, the fluid with long steps.</p>\n"
         }
     };
     let facts: Vec<String> = host::facts(None)

@@ -43,11 +43,22 @@ pub const SCENES: &[(&str, &str)] = &[
     ("lotto-smooth.toml", include_str!("../../../../scenes/lotto-smooth.toml")),
     ("funnel.toml", include_str!("../../../../scenes/funnel.toml")),
     ("funnel-dry.toml", include_str!("../../../../scenes/funnel-dry.toml")),
+    ("funnel-3d.toml", include_str!("../../../../scenes/funnel-3d.toml")),
 ];
 
 /// All sections, in the order of the paper.
 pub fn all(extent: Extent) -> Vec<Section> {
-    vec![example(), layers(), convergence(), uniqueness(), fluid(extent), roughness(), lotto(), funnel(extent)]
+    vec![
+        example(),
+        layers(),
+        convergence(),
+        uniqueness(),
+        fluid(extent),
+        roughness(),
+        lotto(),
+        funnel(extent),
+        funnel_3d(extent),
+    ]
 }
 
 fn commands(lines: &[&str]) -> Vec<String> {
@@ -224,5 +235,30 @@ fn funnel(extent: Extent) -> Section {
             the funnel. The paper takes 30,726 steps; here steps are longer and split where contacts slide. Dry particles \
             are thrown farther and the funnel is empty sooner; gluey ones fall in lumps, which come apart behind the \
             wheel, as the text says. Some gluey particles stay behind the obstacles on the plane.",
+    }
+}
+
+fn funnel_3d(extent: Extent) -> Section {
+    let (small, times) = match extent {
+        Extent::Quick => {
+            let few = "--until 1.6 --set particles.0.source.fill.count=300 --set particles.1.source.fill.count=300";
+            (format!(" {few}"), "0.4,0.8,1.2,1.6")
+        }
+        Extent::Complete => (String::new(), "0.5,1.5,2.5,8"),
+    };
+    Section {
+        name: "funnel-3d",
+        title: "The funnel in space",
+        paper: "The paper's code is three-dimensional, but it shows only motion in a plane.",
+        commands: vec![
+            format!("gluey run scenes/funnel-3d.toml --out runs/funnel-3d{small}"),
+            format!("gluey render runs/funnel-3d --times {times} --montage funnel-3d/snapshots.png"),
+            "gluey info runs/funnel-3d".to_owned(),
+        ],
+        figures: vec![(
+            "funnel-3d/snapshots.png",
+            "Spheres in a conical funnel, on a wheel, a chute and in a container.",
+        )],
+        differences: "Beyond the paper: 30,000 spheres with the radii, mass, gravity and roughness of the simulation above.",
     }
 }
