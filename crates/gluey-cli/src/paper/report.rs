@@ -74,7 +74,10 @@ fn part(section: &Section, done: &Done) -> Result<String> {
         );
     }
     for (command, told) in section.commands.iter().zip(&done.told) {
-        let _ = writeln!(html, "<details><summary><code>{}</code></summary>", escaped(command));
+        // What runs and pictures have to say is seldom looked at; tables are.
+        let aside = ["gluey run", "gluey render"].iter().any(|words| command.starts_with(words));
+        let open = if aside { "" } else { " open" };
+        let _ = writeln!(html, "<details{open}><summary><code>{}</code></summary>", escaped(command));
         let _ = writeln!(html, "<pre>{}</pre></details>", escaped(told.trim_end()));
     }
     html += "</section>\n";
