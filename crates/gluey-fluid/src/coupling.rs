@@ -10,6 +10,7 @@ use glam::DVec3;
 use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};
 use gluey::environment::Signal;
 use gluey::geometry::{Obstacle, Particles, Shape};
+use gluey::plane::Sample;
 use gluey::simulation::{Simulation, State, StepReport};
 
 use crate::drag::NormalDrag;
@@ -54,25 +55,10 @@ pub struct Coupling {
     pub until: f64,
 }
 
-/// The particle at one time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// t.
-    pub time: f64,
-    /// q.
-    pub gap: f64,
-    /// u, the mean over the step that ended.
-    pub velocity: f64,
-    /// γ.
-    pub gamma: f64,
-    /// Force of the contact on the particle, the mean over the step that ended.
-    pub lambda: f64,
-}
-
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// One sample a step, from t = 0.
+    /// One sample a step, from t = 0; velocities and forces of the contact are means over the step that ended.
     pub samples: Vec<Sample>,
     /// End of the step in which the particle came to η.
     pub hit: Option<f64>,

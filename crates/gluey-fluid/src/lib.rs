@@ -16,7 +16,7 @@ mod near_plane;
 mod reference;
 mod table;
 
-pub use coupling::{Contact, Coupling, Sample, Trajectory};
+pub use coupling::{Contact, Coupling, Trajectory};
 pub use drag::{Brenner, FixedMesh, NormalDrag, Remembered};
 pub use error::FluidError;
 pub use near_plane::NearPlane;

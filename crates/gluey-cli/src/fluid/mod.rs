@@ -19,7 +19,8 @@ use arguments::{
     ContactKind, CoupleArguments, DragArguments, FiguresArguments, FlowArguments, GridArguments, Method, Solver,
 };
 
-use crate::output::{self, Cell, Folder, Table as Rows, csv_text};
+use crate::output::{self, Folder, csv_text};
+use crate::plane::trajectory_table;
 use crate::words::number;
 
 /// Gaps of the table that is made of the exact drags, and its density: it is good to 1e-9.
@@ -99,7 +100,7 @@ fn couple(wishes: &CoupleArguments) -> Result<String> {
     };
     let trajectory = coupling.run()?;
     if let Some(path) = &wishes.csv {
-        output::write(path, csv_text(&samples(&trajectory))?.as_bytes())?;
+        output::write(path, csv_text(&trajectory_table(&trajectory.samples))?.as_bytes())?;
     }
     let Trajectory { hit, takeoff, .. } = trajectory;
     if wishes.json {
@@ -121,11 +122,6 @@ fn farthest(coupling: &Coupling) -> Result<f64> {
     let trajectory = Coupling { drag: Arc::new(Brenner), contact, ..coupling.clone() }.run()?;
     let most = trajectory.samples.iter().map(|sample| sample.gap).fold(0.0, f64::max);
     Ok((1.1 * most + 0.2).max(Settings::default().reach))
-}
-
-fn samples(trajectory: &Trajectory) -> Rows {
-    let row = |s: &gluey_fluid::Sample| [s.time, s.gap, s.velocity, s.gamma, s.lambda].map(Cell::from).into();
-    Rows { columns: vec!["t", "q", "u", "gamma", "lambda"], rows: trajectory.samples.iter().map(row).collect() }
 }
 
 /// Drags from a CSV file of two columns; a first row that is no pair of numbers is a heading.

@@ -13,6 +13,7 @@ pub use arguments::PlaneCommand;
 use arguments::{
     ConvergenceArguments, LayersArguments, Model, OutArguments, RoughnessArguments, SimulateArguments, StudyArguments,
 };
+pub use tables::trajectory as trajectory_table;
 
 use crate::words::number;
 
