@@ -31,6 +31,7 @@ fn problem() -> impl Strategy<Value = Problem> {
             dt: 0.01,
             length: 0.1,
             inverse_mass: bodies.iter().map(|b| 1.0 / b.2).collect(),
+            mobility: None,
             apriori: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
             rows: Vec::new(),
             order: gluey::morton::order(&position),
@@ -146,6 +147,7 @@ fn cube(side: u32) -> Problem {
         dt: 0.01,
         length: 0.5,
         inverse_mass: vec![1.0; position.len()],
+        mobility: None,
         apriori: (0..count).map(|k| DVec3::new(0.0, 0.0, -0.1) + 0.01 * shake(k + 5)).collect(),
         rows,
         order: gluey::morton::order(&position),
@@ -203,7 +205,7 @@ fn an_arch_that_exactly_fits_is_held() {
 
 fn one_ball(rows: Vec<Row>) -> Problem {
     let apriori = vec![DVec3::new(0.0, 0.0, -3.0)];
-    Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], apriori, rows, order: Vec::new() }
+    Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], mobility: None, apriori, rows, order: Vec::new() }
 }
 
 fn wall(normal: DVec3, gap: f64, lower: f64) -> Row {

@@ -15,11 +15,12 @@
 //! q = Σ m |V(x) − V(x before)|² / Σ A_cc d_c²,   s = √(0.1 q / L),   β = min((k−1)/(k+2), (1−s)/(1+s)).
 //! ```
 //!
-//! The method needs only products with A, never single rows in turn.
+//! The method needs only products with A, never single rows in turn. In a metric of which only products are known the
+//! velocities are gathered after the pass, and Σ m |V(x) − V(y)|² is (x − y) · G (V(x) − V(y)).
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
+use super::{Accuracy, Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
 
 /// By which L shrinks after a step that met less curvature.
 const EASING: f64 = 0.97;
@@ -62,7 +63,12 @@ impl Projection for AcceleratedGradient {
             let momentum = (f64::from(age - 1) / f64::from(age + 2)).min((1.0 - damping) / (1.0 + damping));
             self.extrapolate(impulses, momentum);
         };
-        Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
+        Outcome { status, sweeps, products, accuracy: self.conclude(problem, impulses) }
+    }
+
+    /// Those that the accuracy was told from.
+    fn velocity_into(&mut self, _: &Problem, _: &[f64], velocity: &mut Vec<DVec3>) {
+        std::mem::swap(velocity, &mut self.velocity);
     }
 }
 
@@ -92,10 +98,17 @@ impl AcceleratedGradient {
         self.ahead_velocity.clone_from(&self.velocity);
     }
 
+    /// How good the impulses are, from them alone.
+    fn conclude(&mut self, problem: &Problem, impulses: &[f64]) -> Accuracy {
+        problem.velocity_into(impulses, &mut self.velocity);
+        problem.accuracy_with(impulses, &self.velocity)
+    }
+
     /// A gradient step from the extrapolated point.
     fn pass(&mut self, problem: &Problem, base: &[f64], lipschitz: f64) -> Pass {
         self.next_velocity.clone_from(&problem.apriori);
         let (rate, shortening) = (problem.dt.recip(), lipschitz.recip());
+        let is_diagonal = problem.mobility.is_none();
         let (mut stepped, mut moved, mut against) = (0.0, 0.0, 0.0);
         for (c, row) in problem.rows.iter().enumerate() {
             let i = row.i as usize;
@@ -108,7 +121,7 @@ impl AcceleratedGradient {
             moved += diagonal * d * d;
             against -= diagonal * step * d;
             self.next[c] = next;
-            if next != 0.0 {
+            if is_diagonal && next != 0.0 {
                 let push = row.normal * next;
                 self.next_velocity[i] -= push * problem.inverse_mass[i];
                 if row.j != WALL {
@@ -116,12 +129,16 @@ impl AcceleratedGradient {
                 }
             }
         }
-        let per = |velocity: &[DVec3], squared: f64| {
-            if squared > 0.0 { problem.energy_between(&self.next_velocity, velocity) / squared } else { 0.0 }
+        if !is_diagonal {
+            problem.add_product(&self.next, &mut self.next_velocity);
+        }
+        let reached = Point { impulses: &self.next, velocity: &self.next_velocity };
+        let per = |from: Point, squared: f64| {
+            if squared > 0.0 { problem.energy_between(reached, from) / squared } else { 0.0 }
         };
         Pass {
-            steepness: per(&self.ahead_velocity, stepped),
-            curvature: per(&self.velocity, moved),
+            steepness: per(Point { impulses: &self.ahead, velocity: &self.ahead_velocity }, stepped),
+            curvature: per(Point { impulses: base, velocity: &self.velocity }, moved),
             turned: against > 0.0,
         }
     }

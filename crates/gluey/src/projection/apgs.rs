@@ -15,12 +15,17 @@
 //!
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested from time to time: where it rose,
 //! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
+//!
+//! A sweep needs the rows of A one at a time. Where the metric is known by its products alone, the projected gradient
+//! method takes over.
 
 use glam::DVec3;
 
 use super::blocks::{Advance, Blocks};
 use super::quads::Objective;
-use super::{Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch};
+use super::{
+    AcceleratedGradient, Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch,
+};
 
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.4;
@@ -43,6 +48,8 @@ pub struct AcceleratedGaussSeidel {
     bodies_in_block: usize,
     velocity: Vec<DVec3>,
     watch: Watch,
+    /// For metrics that are not diagonal.
+    by_products: AcceleratedGradient,
 }
 
 impl Default for AcceleratedGaussSeidel {
@@ -53,6 +60,11 @@ impl Default for AcceleratedGaussSeidel {
 
 impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
+        if problem.mobility.is_some() {
+            let outcome = self.by_products.solve(problem, criteria, impulses);
+            self.by_products.velocity_into(problem, impulses, &mut self.velocity);
+            return outcome;
+        }
         self.blocks.load(problem, impulses, self.bodies_in_block);
         self.watch.start();
         let mut monitor = Monitor::new(criteria);
@@ -119,7 +131,7 @@ impl AcceleratedGaussSeidel {
     pub fn with_blocks_of(bodies: usize) -> Self {
         assert!(bodies > 0, "a block has bodies");
         let (blocks, velocity, watch) = (Blocks::default(), Vec::new(), Watch::default());
-        Self { blocks, bodies_in_block: bodies, velocity, watch }
+        Self { blocks, bodies_in_block: bodies, velocity, watch, by_products: AcceleratedGradient::default() }
     }
 
     /// The impulses of the swept point, and how good they are.

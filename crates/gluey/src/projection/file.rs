@@ -40,6 +40,12 @@ pub enum ProblemFileError {
     /// It does not start with the magic word.
     #[error("this is no projection problem: it must start with QPBENCH1")]
     Magic,
+    /// The problem has no place in a file.
+    #[error(
+        "the metric of this problem is not diagonal (every impulse moves every body, as with `drag.rotne-prager`), and \
+         problem files hold one inverse mass a body"
+    )]
+    NotDiagonal,
     /// A number in it cannot be right.
     #[error("{what} is {found}; {right}")]
     Value {
@@ -53,8 +59,14 @@ pub enum ProblemFileError {
 }
 
 impl ProblemFile {
+    /// Refuses a problem that a file cannot hold.
+    pub fn check(&self) -> Result<(), ProblemFileError> {
+        if self.problem.mobility.is_some() { Err(ProblemFileError::NotDiagonal) } else { Ok(()) }
+    }
+
     /// Writes the problem.
     pub fn write(&self, mut out: impl Write) -> Result<(), ProblemFileError> {
+        self.check()?;
         let (problem, rows) = (&self.problem, &self.problem.rows);
         let bodies = problem.apriori.len();
         out.write_all(MAGIC)?;

@@ -296,8 +296,8 @@ impl LeastNorm {
     fn moved(&mut self, problem: &Problem) -> f64 {
         let left =
             self.stiffness.load(self.displacement.len(), &self.springs, |spring| spring.found - spring.impulse());
-        let bodies = left.iter().zip(self.self_stress.bodies());
-        problem.dt * bodies.map(|(g, k)| g.length() * problem.inverse_mass[*k as usize]).fold(0.0, f64::max)
+        let bodies = self.self_stress.bodies().iter().zip(left);
+        problem.dt * problem.fastest(bodies.map(|(k, g)| (*k as usize, *g)))
     }
 
     /// The blend of the impulses found and those of the rule; both are at least `lower`.

@@ -16,6 +16,7 @@ fn heap(columns: u32, rows: u32) -> Problem {
         dt: 0.01,
         length: 0.5,
         inverse_mass: vec![1.0; positions.len()],
+        mobility: None,
         apriori: vec![DVec3::new(0.03, -0.1, 0.0); positions.len()],
         rows: Vec::new(),
         order: Vec::new(),

@@ -9,6 +9,9 @@
 //!
 //! Its optimality conditions are 0 ≤ D + h G V ⟂ Λ − lower ≥ 0: dry contact has lower = 0, glue has lower = γ/R < 0, and
 //! lower = −∞ makes a row an equality. V is unique; the impulses Λ need not be.
+//!
+//! M⁻¹ is diagonal, or a [`Mobility`] of which only products are known. [`AcceleratedGradient`] and [`Uzawa`] need no more;
+//! [`AcceleratedGaussSeidel`] leaves such problems to the former.
 
 mod apgd;
 mod apgs;
@@ -16,11 +19,14 @@ mod blocks;
 mod feasibility;
 mod file;
 mod least_norm;
+mod mobility;
 mod quads;
 mod self_stress;
 mod stiffness;
 mod sweep;
 mod uzawa;
+
+use std::sync::Arc;
 
 use feasibility::Watch;
 use glam::DVec3;
@@ -30,6 +36,7 @@ pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
 pub use least_norm::{Distribution, LeastNorm};
+pub use mobility::Mobility;
 pub use uzawa::Uzawa;
 
 /// Stands for the immovable side of a row: an obstacle.
@@ -60,8 +67,10 @@ pub struct Problem {
     pub dt: f64,
     /// Length that residuals are relative to, the engine's smallest radius (length).
     pub length: f64,
-    /// Diagonal of M⁻¹, one entry a body.
+    /// Diagonal of M⁻¹, one entry a body. Where there is a `mobility` it only tells who can move, and sets scales.
     pub inverse_mass: Vec<f64>,
+    /// M⁻¹ where it is not diagonal.
+    pub mobility: Option<Arc<dyn Mobility>>,
     /// A-priori velocities V^{n+1/2}.
     pub apriori: Vec<DVec3>,
     /// The constraints.
@@ -83,28 +92,75 @@ impl Problem {
     /// The same into a buffer.
     pub fn velocity_into(&self, impulses: &[f64], velocity: &mut Vec<DVec3>) {
         velocity.clone_from(&self.apriori);
+        self.add_product(impulses, velocity);
+    }
+
+    /// Adds M⁻¹ Gᵀ Λ.
+    fn add_product(&self, impulses: &[f64], velocity: &mut [DVec3]) {
+        match &self.mobility {
+            None => self.gather(impulses, |body| self.inverse_mass[body], velocity),
+            Some(mobility) if impulses.iter().any(|impulse| *impulse != 0.0) => {
+                let mut pushes = vec![DVec3::ZERO; velocity.len()];
+                self.gather(impulses, |_| 1.0, &mut pushes);
+                mobility.add_product(&pushes, velocity);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Adds Gᵀ Λ times the weight of each body.
+    fn gather(&self, impulses: &[f64], weight: impl Fn(usize) -> f64, sums: &mut [DVec3]) {
         for (row, &impulse) in self.rows.iter().zip(impulses) {
             if impulse != 0.0 {
                 let push = row.normal * impulse;
-                velocity[row.i as usize] -= push * self.inverse_mass[row.i as usize];
+                sums[row.i as usize] -= push * weight(row.i as usize);
                 if row.j != WALL {
-                    velocity[row.j as usize] += push * self.inverse_mass[row.j as usize];
+                    sums[row.j as usize] += push * weight(row.j as usize);
                 }
             }
         }
     }
 
-    /// Σ m |V − U|² over the bodies that can move.
-    fn energy_between(&self, v: &[DVec3], u: &[DVec3]) -> f64 {
-        let bodies = v.iter().zip(u).zip(&self.inverse_mass).filter(|(_, m)| **m > 0.0);
+    /// The largest |M⁻¹ P| of a body, for impulses P on some of them.
+    fn fastest(&self, pushed: impl Iterator<Item = (usize, DVec3)>) -> f64 {
+        let Some(mobility) = &self.mobility else {
+            return pushed.map(|(body, push)| push.length() * self.inverse_mass[body]).fold(0.0, f64::max);
+        };
+        let mut pushes = vec![DVec3::ZERO; self.apriori.len()];
+        pushed.for_each(|(body, push)| pushes[body] = push);
+        let mut velocity = vec![DVec3::ZERO; self.apriori.len()];
+        mobility.add_product(&pushes, &mut velocity);
+        velocity.iter().map(|v| v.length()).fold(0.0, f64::max)
+    }
+
+    /// (V − U)ᵀ M (V − U) = (Λ − K)ᵀ A (Λ − K) of two points, over the bodies that can move.
+    fn energy_between(&self, one: Point, other: Point) -> f64 {
+        if self.mobility.is_some() {
+            return self.work_between(one, other);
+        }
+        let bodies = one.velocity.iter().zip(other.velocity).zip(&self.inverse_mass).filter(|(_, m)| **m > 0.0);
         bodies.map(|((v, u), m)| (*v - *u).length_squared() / m).sum()
     }
 
-    /// A_cc = 1/m_i + 1/m_j (without 1/m_j at a wall).
+    /// The same as (Λ − K) · G (V − U), for metrics of which only the inverse is known.
+    fn work_between(&self, one: Point, other: Point) -> f64 {
+        let moved = |body: u32| if body == WALL { DVec3::ZERO } else { one.change_from(other, body as usize) };
+        let work = |(c, row): (usize, &Row)| {
+            (one.impulses[c] - other.impulses[c]) * row.normal.dot(moved(row.j) - moved(row.i))
+        };
+        self.rows.iter().enumerate().map(work).sum::<f64>().max(0.0)
+    }
+
+    /// A_cc: 1/m_i + 1/m_j (without 1/m_j at a wall), or e · (M⁻¹_ii + M⁻¹_jj − 2 M⁻¹_ij) e.
     #[must_use]
     pub fn diagonal(&self, row: &Row) -> f64 {
-        let partner = if row.j == WALL { 0.0 } else { self.inverse_mass[row.j as usize] };
-        self.inverse_mass[row.i as usize] + partner
+        let (i, j) = (row.i as usize, row.j as usize);
+        if let Some(mobility) = &self.mobility {
+            let along = |a: usize, b: usize| mobility.along(a, b, row.normal);
+            return along(i, i) + if row.j == WALL { 0.0 } else { along(j, j) - 2.0 * along(i, j) };
+        }
+        let partner = if row.j == WALL { 0.0 } else { self.inverse_mass[j] };
+        self.inverse_mass[i] + partner
     }
 
     /// The body at this place of the order.
@@ -140,6 +196,20 @@ impl Problem {
         };
         let rows = self.rows.par_iter().zip(impulses).with_min_len(ROWS_IN_TASK);
         rows.fold(Accuracy::default, look).reduce(Accuracy::default, Accuracy::with)
+    }
+}
+
+/// Impulses, and the velocities that they give.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    impulses: &'a [f64],
+    velocity: &'a [DVec3],
+}
+
+impl Point<'_> {
+    /// V − U of a body.
+    fn change_from(self, other: Self, body: usize) -> DVec3 {
+        self.velocity[body] - other.velocity[body]
     }
 }
 

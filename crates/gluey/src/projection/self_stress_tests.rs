@@ -11,6 +11,7 @@ fn problem(bodies: usize, rows: &[(u32, u32, DVec3)]) -> Problem {
         dt: 1.0,
         length: 1.0,
         inverse_mass: vec![1.0; bodies],
+        mobility: None,
         apriori: vec![DVec3::ZERO; bodies],
         rows: rows.iter().map(row).collect(),
         order: Vec::new(),

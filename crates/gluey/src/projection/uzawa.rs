@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
+use super::{Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
 
 /// Products spent on λ_max.
 const POWER_ITERATIONS: u64 = 20;
@@ -24,7 +24,8 @@ impl Projection for Uzawa {
             *impulse = impulse.max(row.lower);
         }
         let mut largest = largest_eigenvalue(problem, &scale);
-        let (mut velocity, mut before) = (problem.velocity(impulses), Vec::new());
+        let (mut velocity, mut velocity_before) = (problem.velocity(impulses), Vec::new());
+        let mut impulses_before = Vec::new();
         let mut products = POWER_ITERATIONS + 1;
         let mut sweeps = 0;
         let mut monitor = Monitor::new(criteria);
@@ -36,6 +37,10 @@ impl Projection for Uzawa {
             {
                 break status;
             }
+            if problem.mobility.is_some() {
+                impulses_before.clear();
+                impulses_before.extend_from_slice(impulses);
+            }
             let mut squared = 0.0;
             for ((row, impulse), scale) in rows.iter().zip(impulses.iter_mut()).zip(&scale) {
                 if *scale > 0.0 {
@@ -45,10 +50,12 @@ impl Projection for Uzawa {
                     *impulse = next;
                 }
             }
-            std::mem::swap(&mut velocity, &mut before);
+            std::mem::swap(&mut velocity, &mut velocity_before);
             problem.velocity_into(impulses, &mut velocity);
             if squared > 0.0 {
-                largest = largest.max(problem.energy_between(&velocity, &before) / squared);
+                let before = Point { impulses: &impulses_before, velocity: &velocity_before };
+                let energy = problem.energy_between(Point { impulses, velocity: &velocity }, before);
+                largest = largest.max(energy / squared);
             }
             sweeps += 1;
             products += 1;
@@ -61,6 +68,7 @@ impl Projection for Uzawa {
 fn largest_eigenvalue(problem: &Problem, scale: &[f64]) -> f64 {
     // A start with every component different, so that no eigenvector is missed by symmetry.
     let mut x: Vec<f64> = (0..scale.len()).map(|c| 1.0 + 0.5 * (c as f64 * 0.754_877_666).fract()).collect();
+    let mut scaled = vec![0.0; scale.len()];
     let mut value = 1.0;
     for _ in 0..POWER_ITERATIONS {
         let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -68,13 +76,10 @@ fn largest_eigenvalue(problem: &Problem, scale: &[f64]) -> f64 {
             return 1.0;
         }
         let mut v = vec![DVec3::ZERO; problem.apriori.len()];
-        for ((row, x), scale) in problem.rows.iter().zip(&x).zip(scale) {
-            let push = if *scale > 0.0 { row.normal * (x / length / scale) } else { DVec3::ZERO };
-            v[row.i as usize] -= push * problem.inverse_mass[row.i as usize];
-            if row.j != WALL {
-                v[row.j as usize] += push * problem.inverse_mass[row.j as usize];
-            }
+        for ((scaled, x), scale) in scaled.iter_mut().zip(&x).zip(scale) {
+            *scaled = if *scale > 0.0 { x / length / scale } else { 0.0 };
         }
+        problem.add_product(&scaled, &mut v);
         value = 0.0;
         for ((row, x), scale) in problem.rows.iter().zip(&mut x).zip(scale) {
             let partner = if row.j == WALL { DVec3::ZERO } else { v[row.j as usize] };
