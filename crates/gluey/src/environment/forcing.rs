@@ -1,11 +1,9 @@
 //! What acts on the particles: gravity, forces, the drag of a fluid and its flow.
 
-use std::f64::consts::PI;
-
 use glam::DVec3;
 
 use super::error::parsed_with;
-use super::{EnvironmentError, Signal, Signal3};
+use super::{Drag, EnvironmentError, Signal, Signal3};
 use crate::expression::{Expression, ExpressionError};
 use crate::geometry::Particles;
 
@@ -75,22 +73,6 @@ pub enum ForceComponent {
     Field(Expression),
 }
 
-/// Drag coefficient ζ of a particle (mass / time).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Drag {
-    /// No fluid: ζ = 0.
-    #[default]
-    None,
-    /// The same ζ ≥ 0 for all particles (mass / time).
-    Coefficient(f64),
-    /// Stokes' law for a sphere, ζ = 6πμr. In two dimensions too: a disc stands for a sphere that keeps to the plane,
-    /// since a cylinder alone in a plane of viscous fluid has no drag coefficient.
-    Stokes {
-        /// μ > 0 (mass / (length × time)).
-        viscosity: f64,
-    },
-}
-
 impl Default for Forcing {
     fn default() -> Self {
         Self {
@@ -140,30 +122,6 @@ impl Force {
     }
 }
 
-impl Drag {
-    /// ζ of a sphere of this radius (mass / time).
-    #[must_use]
-    pub fn coefficient(self, radius: f64) -> f64 {
-        match self {
-            Self::None => 0.0,
-            Self::Coefficient(zeta) => zeta,
-            Self::Stokes { viscosity } => 6.0 * PI * viscosity * radius,
-        }
-    }
-
-    fn check(self) -> Result<(), EnvironmentError> {
-        match self {
-            Self::None => Ok(()),
-            Self::Coefficient(zeta) if zeta.is_finite() && zeta >= 0.0 => Ok(()),
-            Self::Coefficient(zeta) => Err(EnvironmentError::invalid("drag.coefficient", zeta, "a finite number ≥ 0")),
-            Self::Stokes { viscosity } if viscosity.is_finite() && viscosity > 0.0 => Ok(()),
-            Self::Stokes { viscosity } => {
-                Err(EnvironmentError::invalid("drag.viscosity", viscosity, "a finite number > 0"))
-            }
-        }
-    }
-}
-
 impl Forcing {
     /// Refuses settings that make no sense.
     pub(super) fn check(&self) -> Result<(), EnvironmentError> {
@@ -194,7 +152,7 @@ impl Forcing {
 
     /// Whether ζ > 0.
     pub(super) fn has_drag(&self) -> bool {
-        self.drag.coefficient(1.0) > 0.0
+        self.drag.coefficient(1.0, 0.0) > 0.0
     }
 
     /// −Σ m g·x (energy).

@@ -1,7 +1,7 @@
 //! Particles with inertia: (m + hζ) V^{n+1/2} = m Vⁿ + h (m gⁿ + Fⁿ + ζ u).
 
 use super::step::Step;
-use super::{Environment, EnvironmentError, Forcing, Prediction, Span};
+use super::{Drag, Environment, EnvironmentError, Forcing, Prediction, Span};
 use crate::geometry::Particles;
 
 /// Inertia, explicit forces and implicit linear drag; metric m + hζ.
@@ -11,9 +11,13 @@ pub struct Inertial {
 }
 
 impl Inertial {
-    /// Checks the forcing.
+    /// Checks the forcing, whose drag must be one particle's own.
     pub fn new(forcing: Forcing) -> Result<Self, EnvironmentError> {
         forcing.check()?;
+        if let Drag::RotnePrager { .. } = forcing.drag {
+            let expected = "`false`: the far field of all spheres is that of slow flow, without inertia";
+            return Err(EnvironmentError::invalid("inertia", "`true` with `drag.rotne-prager`", expected));
+        }
         Ok(Self { forcing })
     }
 }

@@ -8,26 +8,38 @@
 //!
 //! V^{n+1/2} = u(xⁿ, tⁿ⁺¹) + (m gⁿ + Fⁿ)/ζ,  metric hζ.
 //!
+//! With the far field of all spheres ([`RotnePrager`]) there is no inertia, and the drag is a matrix:
+//!
+//! V^{n+1/2} = u(xⁿ, tⁿ⁺¹) + M(xⁿ) (m gⁿ + Fⁿ),  metric h M⁻¹.
+//!
 //! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
 //! that switches within a step thus gives exactly its impulse.
 
+mod crowd;
+mod drag;
 mod error;
 mod forcing;
 mod inertial;
 mod overdamped;
 mod quadrature;
+mod rotne_prager;
 mod signal;
 mod step;
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
+pub use drag::{Drag, Fraction, RICHARDSON_ZAKI};
 pub use error::EnvironmentError;
-pub use forcing::{Dimension, Drag, FLOW_VARIABLES, FORCE_VARIABLES, Force, ForceComponent, Forcing, Per};
+pub use forcing::{Dimension, FLOW_VARIABLES, FORCE_VARIABLES, Force, ForceComponent, Forcing, Per};
 pub use inertial::Inertial;
 pub use overdamped::Overdamped;
+pub use rotne_prager::RotnePrager;
 pub use signal::{SIGNAL_VARIABLES, Signal, Signal3, Table};
 
 use crate::geometry::Particles;
+use crate::projection::Mobility;
 
 /// The step [tⁿ, tⁿ⁺¹].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +74,8 @@ pub struct Prediction {
     pub velocity: Vec<DVec3>,
     /// Velocity per impulse (1 / mass): 1/m, 1/(m + hζ) with implicit drag, 1/(hζ) without inertia.
     pub inverse_metric: Vec<f64>,
+    /// Velocity per impulse where others are moved too; `inverse_metric` then tells the particles' own, for scales.
+    pub mobility: Option<Arc<dyn Mobility>>,
 }
 
 /// Whatever gives the particles their a-priori velocity.

@@ -1,10 +1,13 @@
-//! Particles without inertia: V^{n+1/2} = u + (m gⁿ + Fⁿ)/ζ.
+//! Particles without inertia: V^{n+1/2} = u + (m gⁿ + Fⁿ)/ζ, or u + M (m gⁿ + Fⁿ) with the far field of all spheres.
+
+use std::sync::Arc;
 
 use super::step::Step;
-use super::{Environment, EnvironmentError, Forcing, Prediction, Span};
+use super::{Drag, Environment, EnvironmentError, Forcing, Prediction, RotnePrager, Span};
 use crate::geometry::Particles;
+use crate::projection::Mobility;
 
-/// No inertia: drag balances the forces at every time; metric hζ, so that an impulse over h is a force.
+/// No inertia: drag balances the forces at every time; metric hζ or h M⁻¹, so that an impulse over h is a force.
 #[derive(Clone, Debug)]
 pub struct Overdamped {
     forcing: Forcing,
@@ -24,7 +27,11 @@ impl Overdamped {
 
 impl Environment for Overdamped {
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
-        Step::new(&self.forcing, particles, span)?.predict(prediction, |i, drive| {
+        let step = Step::new(&self.forcing, particles, span)?;
+        if let Drag::RotnePrager { viscosity } = self.forcing.drag {
+            return predict_together(&step, RotnePrager::new(particles, viscosity * span.dt), prediction);
+        }
+        step.predict(prediction, |i, drive| {
             let velocity = drive.flow + drive.acceleration * (particles.mass[i] / drive.drag);
             (velocity, 1.0 / (span.dt * drive.drag))
         })
@@ -33,4 +40,16 @@ impl Environment for Overdamped {
     fn potential_energy(&self, particles: &Particles, time: f64) -> f64 {
         self.forcing.potential_energy(particles, time)
     }
+}
+
+/// V^{n+1/2} = u + (M/h) P with P = h (m gⁿ + Fⁿ), where the force on each particle moves all.
+fn predict_together(step: &Step, mobility: RotnePrager, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
+    let (mass, dt) = (&step.particles.mass, step.span.dt);
+    step.predict(prediction, |i, drive| (dt * mass[i] * drive.acceleration, 1.0 / (dt * drive.drag)))?;
+    let impulses = std::mem::take(&mut prediction.velocity);
+    step.predict(prediction, |_, drive| (drive.flow, 1.0 / (dt * drive.drag)))?;
+    mobility.add_product(&impulses, &mut prediction.velocity);
+    step.check(prediction)?;
+    prediction.mobility = Some(Arc::new(mobility));
+    Ok(())
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::forcing::{AXES, Force, ForceComponent, Forcing, Per};
 use super::quadrature::{self, QuadratureError};
-use super::{EnvironmentError, Prediction, Span};
+use super::{Drag, EnvironmentError, Fraction, Prediction, Span, crowd};
 use crate::expression::Expression;
 use crate::geometry::Particles;
 
@@ -15,10 +15,18 @@ const CHUNK: usize = 256;
 /// The forcing over a step, for these particles.
 pub(super) struct Step<'a> {
     forcing: &'a Forcing,
-    particles: &'a Particles,
-    span: Span,
+    pub(super) particles: &'a Particles,
+    pub(super) span: Span,
     gravity: DVec3,
     forces: Vec<StepForce<'a>>,
+    crowding: Crowding,
+}
+
+/// The solid fractions that drag depends on.
+enum Crowding {
+    Uniform(f64),
+    /// One a particle.
+    Local(Vec<f64>),
 }
 
 /// What drives one particle during the step.
@@ -62,7 +70,14 @@ impl<'a> Step<'a> {
             }
             forces.push(StepForce { force, components });
         }
-        Ok(Self { forcing, particles, span, gravity, forces })
+        let crowding = match forcing.drag {
+            Drag::Hindered { fraction: Fraction::Local { radii }, .. } => {
+                Crowding::Local(crowd::fractions(particles, forcing.dimension, radii))
+            }
+            Drag::Hindered { fraction: Fraction::Uniform(fraction), .. } => Crowding::Uniform(fraction),
+            _ => Crowding::Uniform(0.0),
+        };
+        Ok(Self { forcing, particles, span, gravity, forces, crowding })
     }
 
     /// Fills the prediction by a law that gives a particle's V^{n+1/2} and inverse metric from its index and drive.
@@ -77,6 +92,7 @@ impl<'a> Step<'a> {
             self.checked(i, self.forcing.dimension.keep(velocity), inverse_metric)
         };
         let count = self.particles.len();
+        prediction.mobility = None;
         prediction.velocity.resize(count, DVec3::ZERO);
         prediction.inverse_metric.resize(count, 0.0);
         let entries = prediction.velocity.par_iter_mut().zip(&mut prediction.inverse_metric).enumerate();
@@ -90,12 +106,17 @@ impl<'a> Step<'a> {
         if failed { (0..count).try_for_each(|i| one(i).map(|_| ())) } else { Ok(()) }
     }
 
+    /// Refuses what is infinite or not a number.
+    pub(super) fn check(&self, prediction: &Prediction) -> Result<(), EnvironmentError> {
+        let mut entries = prediction.velocity.iter().zip(&prediction.inverse_metric).enumerate();
+        entries.try_for_each(|(i, (velocity, metric))| self.checked(i, *velocity, *metric).map(|_| ()))
+    }
+
     fn drive(&self, i: usize) -> Result<Drive, EnvironmentError> {
         let Particles { position, velocity, radius, mass, group } = self.particles;
         let (x, v) = (position[i], velocity[i]);
         if self.forces.is_empty() && self.forcing.flow.is_none() {
-            let drag = self.forcing.drag.coefficient(radius[i]);
-            return Ok(Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag });
+            return Ok(Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag: self.drag(i) });
         }
         let mut values = [self.span.start, x.x, x.y, x.z, v.x, v.y, v.z, radius[i], mass[i]];
         let mut acceleration = self.gravity;
@@ -113,7 +134,16 @@ impl<'a> Step<'a> {
                 Per::Acceleration => vector,
             };
         }
-        Ok(Drive { acceleration, flow: self.flow(i)?, drag: self.forcing.drag.coefficient(radius[i]) })
+        Ok(Drive { acceleration, flow: self.flow(i)?, drag: self.drag(i) })
+    }
+
+    /// ζ.
+    fn drag(&self, i: usize) -> f64 {
+        let fraction = match &self.crowding {
+            Crowding::Uniform(fraction) => *fraction,
+            Crowding::Local(fractions) => fractions[i],
+        };
+        self.forcing.drag.coefficient(self.particles.radius[i], fraction)
     }
 
     /// u(xⁿ, tⁿ⁺¹).

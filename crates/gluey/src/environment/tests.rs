@@ -67,9 +67,10 @@ fn without_drag_gravity_adds_to_the_velocity_exactly() {
 #[test]
 fn buffers_are_resized_and_overwritten() {
     let environment = inertial(Forcing::default());
-    let mut prediction = Prediction { velocity: vec![DVec3::NAN; 9], inverse_metric: vec![f64::NAN; 4] };
+    let mut prediction =
+        Prediction { velocity: vec![DVec3::NAN; 9], inverse_metric: vec![f64::NAN; 4], mobility: None };
     environment.predict(&one(DVec3::X), STEP, &mut prediction).expect("finite");
-    assert_eq!(prediction, Prediction { velocity: vec![DVec3::X], inverse_metric: vec![0.5] });
+    assert_eq!(prediction, Prediction { velocity: vec![DVec3::X], inverse_metric: vec![0.5], mobility: None });
     assert_eq!(predict(&environment, &Particles::default(), STEP), Prediction::default());
 }
 

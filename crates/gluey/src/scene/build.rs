@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::diagnostics::{Problem, suggestion};
 use super::file::{
-    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, GlueyFile, ImpulsesFile, LawFile, MethodFile,
-    RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
+    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, FractionFile, GlueyFile, ImpulsesFile, LawFile,
+    MethodFile, RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
 use super::shapes::Workshop;
 use super::sources::Nursery;
@@ -15,8 +15,8 @@ use super::value::{Name, Vector};
 use super::{Group, Output, Scene, Stage, steps_until};
 use crate::adhesion::{Adhesion, Law, Scaling, Scheme, Threshold};
 use crate::environment::{
-    Dimension, Drag, Environment, FLOW_VARIABLES, Force, ForceComponent, Forcing, Inertial, Overdamped, Per, Signal,
-    Signal3, Table,
+    Dimension, Drag, Environment, FLOW_VARIABLES, Force, ForceComponent, Forcing, Fraction, Inertial, Overdamped, Per,
+    RICHARDSON_ZAKI, Signal, Signal3, Table,
 };
 use crate::expression::{Expression, ExpressionError};
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
@@ -372,11 +372,12 @@ fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -
             Err(problem) => problems.push(problem),
         }
     }
-    let drag = match &given.drag {
-        None => Drag::None,
-        Some(DragFile::Coefficient(value)) => Drag::Coefficient(value.0),
-        Some(DragFile::Stokes(stokes)) => Drag::Stokes { viscosity: stokes.viscosity.0 },
-    };
+    let drag = given.drag.as_ref().map_or(Drag::None, drag);
+    let has_far_field = matches!(drag, Drag::RotnePrager { .. });
+    if has_far_field && given.inertia == Some(true) {
+        let problem = reader.root.key("environment").key("inertia").problem("`drag.rotne-prager` has no inertia");
+        problems.push(problem.help("leave `inertia` out, or take `drag.stokes`"));
+    }
     let flow_place = reader.root.key("environment").key("flow");
     let flow = given.flow.as_ref().map(|texts| reader.expressions(texts, &flow_place, &FLOW_VARIABLES));
     let flow = match flow.transpose() {
@@ -388,7 +389,7 @@ fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -
     };
     let dimension = if file.dimension.0 == 2 { Dimension::Two } else { Dimension::Three };
     let forcing = Forcing { gravity: gravity?, forces, drag, flow, dimension };
-    let built = if given.inertia.unwrap_or(true) {
+    let built = if given.inertia.unwrap_or(true) && !has_far_field {
         Inertial::new(forcing).map(|environment| Box::new(environment) as Box<dyn Environment>)
     } else {
         Overdamped::new(forcing).map(|environment| Box::new(environment) as Box<dyn Environment>)
@@ -400,6 +401,22 @@ fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -
             problems.push(Problem::general(error.to_string()));
             None
         }
+    }
+}
+
+fn drag(file: &DragFile) -> Drag {
+    match file {
+        DragFile::Coefficient(value) => Drag::Coefficient(value.0),
+        DragFile::Stokes(stokes) => Drag::Stokes { viscosity: stokes.viscosity.0 },
+        DragFile::RotnePrager(stokes) => Drag::RotnePrager { viscosity: stokes.viscosity.0 },
+        DragFile::Hindered(hindered) => Drag::Hindered {
+            viscosity: hindered.viscosity.0,
+            exponent: hindered.exponent.map_or(RICHARDSON_ZAKI, |exponent| exponent.0),
+            fraction: match &hindered.fraction {
+                FractionFile::Uniform(fraction) => Fraction::Uniform(fraction.0),
+                FractionFile::Local(range) => Fraction::Local { radii: range.radii.0 },
+            },
+        },
     }
 }
 

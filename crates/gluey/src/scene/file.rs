@@ -8,7 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess
 
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
-use super::value::{Colour, Finite, GammaMin, Name, NotNegative, Positive, Radii, Share, Vector};
+use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
 
 /// A gluey scene.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -239,15 +239,16 @@ pub struct AggregatingFile {
 pub struct EnvironmentFile {
     /// Acceleration of gravity: a constant vector, or one that changes in time.
     pub gravity: Option<VectorSignal>,
-    /// Linear drag, treated implicitly.
+    /// How the fluid resists: linear drag, treated implicitly, or the far field of all spheres.
     pub drag: Option<DragFile>,
     /// Velocity of the fluid the drag is relative to: expressions of x, y, z and t.
     pub flow: Option<Vec<Name>>,
-    /// `false` leaves inertia out: velocities are (force)/(drag).
+    /// `false` leaves inertia out: velocities are (force)/(drag). The default is `true`, but `false` with
+    /// `drag.rotne-prager`, which has none.
     pub inertia: Option<bool>,
 }
 
-/// Linear drag −ζ (V − u).
+/// How the fluid resists: linear drag −ζ (V − u), or the far field of all spheres.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DragFile {
@@ -255,14 +256,48 @@ pub enum DragFile {
     Coefficient(Positive),
     /// ζ = 6πμr.
     Stokes(StokesFile),
+    /// Richardson and Zaki's hindered settling, ζ = 6πμr (1 − φ)⁻ⁿ.
+    Hindered(HinderedFile),
+    /// The far field of all spheres by Rotne, Prager and Yamakawa: V = u + M F, without inertia.
+    RotnePrager(StokesFile),
 }
 
-/// Stokes drag.
+/// Slow viscous flow.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StokesFile {
     /// Viscosity μ.
     pub viscosity: Positive,
+}
+
+/// Hindered settling.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HinderedFile {
+    /// Viscosity μ.
+    pub viscosity: Positive,
+    /// Solid fraction φ of the suspension.
+    pub fraction: FractionFile,
+    /// n (default 4.65, for slow flow): a suspension settles (1 − φ)ⁿ times as fast as a sphere alone.
+    pub exponent: Option<NotNegative>,
+}
+
+/// The solid fraction of a suspension.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FractionFile {
+    /// The same everywhere.
+    Uniform(Dilution),
+    /// That of the others around each particle.
+    Local(RangeFile),
+}
+
+/// Where a local solid fraction is taken.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RangeFile {
+    /// Range, in greatest radii of the scene, at least 3.
+    pub radii: Reach,
 }
 
 /// A vector that may change in time: `[x, y, z]`, or a table with one of the keys `steps`, `linear`, `expression`.

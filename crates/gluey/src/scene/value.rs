@@ -75,6 +75,14 @@ checked_number! {
     /// A share between 0 and 1.
     Share, |v| (0.0..=1.0).contains(&v), "it must be between 0 and 1", { "type": "number", "minimum": 0, "maximum": 1 }
 }
+checked_number! {
+    /// A solid fraction: from 0 to below 1.
+    Dilution, |v| (0.0..1.0).contains(&v), "a solid fraction is at least 0 and less than 1", { "type": "number", "minimum": 0, "exclusiveMaximum": 1 }
+}
+checked_number! {
+    /// A range of at least 3 radii.
+    Reach, |v| usable(v) && v >= 3.0, "it must be at least 3 (two particles that touch are 2 radii apart) and finite", { "type": "number", "minimum": 3 }
+}
 
 /// Two or three finite numbers, and where they stand in the file.
 #[derive(Clone, Debug, PartialEq)]

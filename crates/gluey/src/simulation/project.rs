@@ -141,6 +141,7 @@ impl Workspace {
     pub(super) fn prediction(&mut self) -> &mut Prediction {
         self.prediction.velocity = std::mem::take(&mut self.problem.apriori);
         self.prediction.inverse_metric = std::mem::take(&mut self.problem.inverse_mass);
+        self.prediction.mobility = None;
         &mut self.prediction
     }
 
@@ -148,6 +149,7 @@ impl Workspace {
     fn first_guess(&mut self, now: &Setting) {
         self.problem.apriori = std::mem::take(&mut self.prediction.velocity);
         self.problem.inverse_mass = std::mem::take(&mut self.prediction.inverse_metric);
+        self.problem.mobility = self.prediction.mobility.take();
         (self.problem.dt, self.problem.length) = (now.span.dt, now.length());
         let margin = MARGIN * now.length();
         self.diversion.clear();
