@@ -11,6 +11,7 @@ use toml_edit::{DocumentMut, Item};
 
 use crate::arguments::CheckArguments;
 use crate::logbook::extent;
+use crate::metric;
 use crate::overrides::as_written;
 use crate::source::Source;
 use crate::words::{count, listed, number};
@@ -44,6 +45,11 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
     lines.push(("law", law_in_words(&scene.simulation.adhesion.between_particles)));
     lines.push(("scheme", scheme(scene).to_owned()));
     lines.extend(environment(scene).into_iter().map(|line| ("environment", line)));
+    if !metric::is_diagonal(scene) {
+        let pairs = scene.simulation.state.particles.len().pow(2) as u64;
+        let words = format!("every impulse moves every particle: solved by products of {}", count(pairs, "pair"));
+        lines.push(("metric", words));
+    }
     lines.push(("time", time(scene)));
     lines.push(("output", output(scene)));
     // A name for the first of several lines is enough.

@@ -11,6 +11,7 @@ mod info;
 mod logbook;
 mod measure;
 mod memory;
+mod metric;
 mod output;
 mod overrides;
 mod paper;

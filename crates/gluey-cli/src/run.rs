@@ -5,12 +5,11 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use gluey::projection::ProblemFile;
+use gluey::projection::{ProblemFile, ProblemFileError};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
 use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path};
 
-use crate::Answer;
 use crate::arguments::RunArguments;
 use crate::host;
 use crate::logbook::{Logbook, before_the_first_step};
@@ -20,6 +19,7 @@ use crate::source::{LOTTO_NAME, Source};
 use crate::summary;
 use crate::tally::Tally;
 use crate::words::number;
+use crate::{Answer, UsageError, metric};
 
 /// Where run folders are made unless the user says otherwise.
 const RUNS: &str = "runs";
@@ -76,6 +76,7 @@ impl Run {
     fn start(wishes: &RunArguments) -> Result<Self> {
         let source = Source::of(wishes.scene.as_deref())?.with(&wishes.set)?;
         let scene = source.scene()?;
+        refuse_dump(&scene, wishes)?;
         let folder = match (&wishes.out, &wishes.scene) {
             (Some(folder), _) => folder.clone(),
             (None, Some(_)) => Path::new(RUNS).join(folder_name(&scene.name)),
@@ -111,6 +112,7 @@ impl Run {
         })?;
         let source = same_scene(given, wishes, (&folder, &checkpoint))?;
         let mut scene = source.scene()?;
+        refuse_dump(&scene, wishes)?;
         refuse_other_particles(&scene, &checkpoint)?;
         let logbook = Logbook::resume(&folder, &scene, &checkpoint)?;
         scene.simulation.state = checkpoint.state;
@@ -188,8 +190,17 @@ impl Run {
 
 fn write_problem(file: &ProblemFile, path: &Path) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
+    file.check().with_context(cannot)?;
     let out = File::create(path).with_context(cannot)?;
     file.write(BufWriter::new(out)).with_context(cannot)
+}
+
+/// A problem that no file can hold is better refused before the first step than at the one asked for.
+fn refuse_dump(scene: &Scene, wishes: &RunArguments) -> Result<(), UsageError> {
+    if wishes.dump_projection.is_none() || metric::is_diagonal(scene) {
+        return Ok(());
+    }
+    Err(UsageError(format!("--dump-projection: {}", ProblemFileError::NotDiagonal)))
 }
 
 /// What is safe when something cannot be written.
