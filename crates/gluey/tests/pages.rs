@@ -42,7 +42,7 @@ fn every_scene_of_the_pages_parses() {
         fs::write(folder.path().join(name), content).unwrap();
     }
     let mut count = 0;
-    for name in ["README.md", "docs/scenes.md"] {
+    for name in ["README.md", "docs/scenes.md", "docs/fluids-many.md"] {
         let page = page(name);
         for (index, example) in examples(&page).enumerate() {
             let path: &Path = &folder.path().join(format!("{name}, example {index}").replace('/', " "));

@@ -52,6 +52,23 @@ fn dumping_a_problem_changes_nothing_else() {
 }
 
 #[test]
+fn a_problem_that_no_file_can_hold_is_refused_before_the_first_step() {
+    let place = Place::new();
+    place.write(
+        "pair.toml",
+        "time = { dt = 0.1, until = 1 }\nenvironment.drag.rotne-prager.viscosity = 1\n[[particles]]\nmass = 1\nsource.list = \
+         [{ position = [0, 0, 0], radius = 1 }, { position = [3, 0, 0], radius = 1 }]\n",
+    );
+    let told = place.gluey(&["check", "pair.toml"]).succeeds();
+    assert!(told.contains("every impulse moves every particle: solved by products of 4 pairs"), "{told}");
+    place
+        .gluey(&["run", "pair.toml", "--out=run", "--dump-projection=2"])
+        .fails(2, &["--dump-projection: the metric of this problem is not diagonal", "rotne-prager"]);
+    assert!(!place.path("run").exists());
+    place.gluey(&["run", "pair.toml", "--out=run"]).succeeds();
+}
+
+#[test]
 fn the_text_tells_the_residual_and_a_limit_is_a_failure() {
     let place = with_problem();
     let told = place.gluey(&["project", "run/projection-40.qpb", "--cold", "--repeat=3"]).succeeds();

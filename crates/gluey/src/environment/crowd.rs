@@ -36,7 +36,9 @@ pub(super) fn fractions(particles: &Particles, dimension: Dimension, radii: f64)
         Dimension::Two => DENSEST_IN_PLANE,
         Dimension::Three => DENSEST,
     };
-    found.iter_mut().for_each(|fraction| *fraction = fraction.min(densest));
+    for fraction in &mut found {
+        *fraction = fraction.min(densest);
+    }
     found
 }
 
