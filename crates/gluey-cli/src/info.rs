@@ -129,7 +129,7 @@ impl Facts {
         if let Some((contacts, sweeps)) = self.extremes.means() {
             let time = |spent: &Spent| format!(", {} ms", number(1e3 * spent.seconds_per_step));
             let time = self.spent.as_ref().map_or_else(String::new, time);
-            rows.push(("a step, on average", format!("{contacts:.0} contacts, {sweeps:.0} sweeps{time}")));
+            rows.push(("mean step", format!("{contacts:.0} contacts, {sweeps:.0} sweeps{time}")));
         }
         rows.extend(self.spent.iter().map(|spent| ("spent on", spent.shares.clone())));
         rows.extend([
@@ -140,7 +140,7 @@ impl Facts {
         let how = if self.finished() { "finished" } else { "not finished" };
         let mut text = format!("{}: {how}\n", folder.display());
         for (name, figure) in rows {
-            let _ = writeln!(text, "  {name:<18} {figure}"); // writing to a string cannot fail
+            let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail
         }
         if !self.finished() && self.saved_step().is_some() {
             let _ = writeln!(text, "\nIf no process is at work on it, go on with\n  {}", resume_command(folder, None));
