@@ -19,6 +19,8 @@ use crate::near_plane::NearPlane;
 
 /// A contact counts as left when the gap has grown beyond η by this much, relative to it: above rounding.
 const LEFT: f64 = 1e-9;
+/// Steps of a run: a slip of the keyboard is refused before it fills the memory.
+const MOST_STEPS: f64 = 1e7;
 /// One contact is solved to rounding.
 const TOLERANCE: f64 = 1e-13;
 
@@ -119,6 +121,10 @@ impl Coupling {
         let positive = [("eta", self.eta), ("q0", self.start), ("dt", self.dt), ("until", self.until)];
         if let Some((name, value)) = positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
             return Err(FluidError::Invalid { name, value, expected: "a positive number" });
+        }
+        if self.until / self.dt > MOST_STEPS {
+            let expected = "larger: there would be more than 10 million steps";
+            return Err(FluidError::Invalid { name: "dt", value: self.dt, expected });
         }
         if self.contact != Contact::None && self.start < self.eta {
             let expected = "at least eta, the distance that the contact keeps";

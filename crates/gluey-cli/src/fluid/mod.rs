@@ -62,7 +62,8 @@ fn drag(wishes: &DragArguments) -> Result<String> {
             solver.drag(wishes.gap)?
         }
         Method::Penalised => {
-            let mut solver = wishes.grid.penalised(wishes.gap.clamp(Settings::default().reach, 100.0))?;
+            stokes::exact::sphere_plane(wishes.gap)?; // a gap that makes no sense is refused before a mesh is made for it
+            let mut solver = wishes.grid.penalised(wishes.gap.max(Settings::default().reach))?;
             unknowns = solver.unknowns();
             let lambda = solver.drag(wishes.gap)?;
             warning = Some(solver.resolution(wishes.gap)).filter(|resolution| *resolution != Resolution::Resolved);

@@ -63,12 +63,13 @@ fn what_is_wrong_is_named() {
     refused(&["drag", "--gap=0"], &["gap = 0", "positive"]);
     refused(&["drag", "--gap=-1", "--method=fe"], &["gap = -1", "positive"]);
     refused(&["drag", "--gap=nan", "--method=penalised"], &["gap = NaN"]);
-    refused(&["drag", "--gap=1e-6", "--method=fe", "--across=3"], &["across", "too few", "at least"]);
+    refused(&["drag", "--gap=1e-6", "--method=fe", "--along=4"], &["along", "too few", "at least"]);
     refused(&["drag", "--gap=0.5", "--method=penalised", "--penalty=0.1"], &["penalty = 0.1", "at most"]);
     refused(&["drag", "--gap=0.5", "--method=penalised", "--cell=0.5"], &["cell = 0.5", "at most"]);
     refused(&["couple", "--solver=table", "--q0=0.05"], &["q0 = 0.05", "eta"]);
     refused(&["couple", "--solver=table", "--eta=0"], &["eta = 0"]);
     refused(&["couple", "--solver=table", "--dt=-1"], &["dt = -1"]);
+    refused(&["couple", "--solver=table", "--dt=1e-9", "--until=1e9"], &["dt = ", "10 million"]);
     refused(&["couple", "--solver=table", "--gamma-min=1"], &["gamma_min = 1"]);
     refused(&["couple", "--solver=table", "--force=0:x"], &["0:x"]);
     refused(&["flow", "--gap=-1", "--out=flow"], &["gap = -1"]);

@@ -56,7 +56,7 @@ impl Settings {
         at_least(reach + 2.0 + LEAST_FLUID, Figure { name: "extent", value: extent, advice })?;
         let (near, far) = ([1.0 + cell, 2.0 + reach + cell], [extent; 2]);
         let advice = "take a larger cell or a smaller reach";
-        let value = Mesh::estimate(cell, near, far);
+        let value = Mesh::estimate(cell, near, far).round();
         at_most(MOST_UNKNOWNS, Figure { name: "number of unknowns", value, advice })?;
         Ok(Mesh::new(cell, near, far))
     }
