@@ -131,7 +131,7 @@ impl Coupling {
             return Err(FluidError::Invalid { name: "q0", value: self.start, expected });
         }
         if let Contact::Gluey { gamma_min } = self.contact
-            && !(gamma_min <= 0.0)
+            && (gamma_min.is_nan() || gamma_min > 0.0)
         {
             return Err(FluidError::Invalid {
                 name: "gamma_min",

@@ -30,8 +30,8 @@ impl Table {
         if let Some(bad) = gaps.iter().chain(drags).find(good) {
             return Err(FluidError::Table(format!("{bad} is in it; gaps and drags are positive numbers")));
         }
-        if let Some(pair) = gaps.windows(2).find(|pair| pair[1] <= pair[0]) {
-            return Err(FluidError::Table(format!("gap {} stands after {}; gaps must increase", pair[1], pair[0])));
+        if let Some([before, after]) = gaps.array_windows().find(|[before, after]| after <= before) {
+            return Err(FluidError::Table(format!("gap {after} stands after {before}; gaps must increase")));
         }
         let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
         let (x, y) = (logarithms(gaps), logarithms(drags));

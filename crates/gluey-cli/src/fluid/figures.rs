@@ -49,11 +49,10 @@ impl Cubic {
     fn fitted(points: &[(f64, f64)]) -> Self {
         let mut rows = [[0.0; 5]; 4];
         for &(x, y) in points {
-            for (i, row) in rows.iter_mut().enumerate() {
-                for (j, entry) in row.iter_mut().take(4).enumerate() {
-                    *entry += x.powi((i + j) as i32);
-                }
-                row[4] += y * x.powi(i as i32);
+            let powers = [1.0, x, x * x, x * x * x];
+            for (row, power) in rows.iter_mut().zip(powers) {
+                row.iter_mut().zip(powers).for_each(|(entry, other)| *entry += power * other);
+                row[4] += power * y;
             }
         }
         for k in 0..4 {
