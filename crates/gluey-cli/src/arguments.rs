@@ -12,6 +12,7 @@ use gluey::scene::{Colour, ColourBy, ObstacleStyle, Range, Size};
 
 use crate::fluid::StokesCommand;
 use crate::overrides::Override;
+use crate::paper;
 use crate::plane::PlaneCommand;
 
 /// Rigid particles that interact through contact and lubrication.
@@ -258,8 +259,7 @@ pub struct MeasureArguments {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The page is DIR/report.html; it needs no other file. It is written anew after every section. A report \
-    that was stopped goes on where it was when the same command is given again. Sections: example, layers, convergence, \
-    uniqueness, fluid, roughness, lotto, funnel, funnel-3d."
+    that was stopped goes on where it was when the same command is given again."
 )]
 pub struct PaperArguments {
     /// Folder for the page, and for the runs, tables and figures it is made of
@@ -269,7 +269,7 @@ pub struct PaperArguments {
     #[arg(long)]
     pub quick: bool,
     /// Only these sections
-    #[arg(long, value_name = "SECTION,…", value_delimiter = ',')]
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(paper::names()))]
     pub only: Vec<String>,
     /// Threads to compute with [default: all cores]; results do not depend on it
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

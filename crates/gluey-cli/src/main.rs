@@ -113,6 +113,6 @@ fn complain(error: &anyhow::Error) -> ExitCode {
         || error.is::<UsageError>()
         || error.downcast_ref::<PlaneError>().is_some_and(PlaneError::is_bad_input)
         || error.downcast_ref::<FluidError>().is_some_and(FluidError::is_bad_input)
-        || error.is::<StokesError>();
+        || error.downcast_ref::<StokesError>().is_some_and(StokesError::is_bad_input);
     ExitCode::from(if bad_input { 2 } else { 1 })
 }

@@ -10,7 +10,7 @@ use glam::DVec3;
 use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};
 use gluey::environment::Signal;
 use gluey::geometry::{Obstacle, Particles, Shape};
-use gluey::plane::Sample;
+use gluey::plane::{Grid, Sample};
 use gluey::simulation::{Simulation, State, StepReport};
 
 use crate::drag::NormalDrag;
@@ -19,8 +19,6 @@ use crate::near_plane::NearPlane;
 
 /// A contact counts as left when the gap has grown beyond η by this much, relative to it: above rounding.
 const LEFT: f64 = 1e-9;
-/// Steps of a run: a slip of the keyboard is refused before it fills the memory.
-const MOST_STEPS: f64 = 1e7;
 /// One contact is solved to rounding.
 const TOLERANCE: f64 = 1e-13;
 
@@ -51,10 +49,8 @@ pub struct Coupling {
     pub start: f64,
     /// The force f(t).
     pub force: Signal,
-    /// Time step h.
-    pub dt: f64,
-    /// When to end.
-    pub until: f64,
+    /// The steps.
+    pub grid: Grid,
 }
 
 /// What happened.
@@ -92,8 +88,7 @@ impl Coupling {
         let mut report = StepReport::default();
         let mut samples = vec![Sample { time: 0.0, gap: self.start, velocity: 0.0, gamma: 0.0, lambda: 0.0 }];
         let (mut hit, mut takeoff) = (None, None);
-        let steps = (self.until / self.dt).round() as u64;
-        for _ in 0..steps {
+        for _ in 0..self.grid.steps() {
             let time = simulation.time();
             simulation.step_into(&mut report).map_err(|cause| FluidError::Step { time, cause })?;
             let state = &simulation.state;
@@ -103,7 +98,7 @@ impl Coupling {
                 gap: state.particles.position[0].z - 1.0,
                 velocity: state.particles.velocity[0].z,
                 gamma: contact.map_or(0.0, |contact| contact.gamma),
-                lambda: contact.map_or(0.0, |contact| contact.impulse / self.dt),
+                lambda: contact.map_or(0.0, |contact| contact.impulse / self.grid.dt),
             };
             let touches = self.contact != Contact::None && sample.gap <= self.eta * (1.0 + LEFT);
             if touches {
@@ -118,13 +113,10 @@ impl Coupling {
 
     /// Refuses figures that make no sense.
     pub fn check(&self) -> Result<(), FluidError> {
-        let positive = [("eta", self.eta), ("q0", self.start), ("dt", self.dt), ("until", self.until)];
-        if let Some((name, value)) = positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
+        if let Some((name, value)) =
+            [("eta", self.eta), ("q0", self.start)].into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0))
+        {
             return Err(FluidError::Invalid { name, value, expected: "a positive number" });
-        }
-        if self.until / self.dt > MOST_STEPS {
-            let expected = "larger: there would be more than 10 million steps";
-            return Err(FluidError::Invalid { name: "dt", value: self.dt, expected });
         }
         if self.contact != Contact::None && self.start < self.eta {
             let expected = "at least eta, the distance that the contact keeps";
@@ -168,7 +160,7 @@ impl Coupling {
         let environment = NearPlane { drag: Arc::clone(&self.drag), viscosity, force: self.force.clone() };
         let mut simulation =
             Simulation::new(State { particles, ..State::default() }, obstacles, Box::new(environment), adhesion);
-        simulation.settings.dt = self.dt;
+        simulation.settings.dt = self.grid.dt;
         simulation.settings.criteria.tolerance = TOLERANCE;
         simulation
     }

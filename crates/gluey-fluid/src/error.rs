@@ -41,6 +41,10 @@ impl FluidError {
     /// Whether other input would mend it.
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Self::Step { .. })
+        match self {
+            Self::Stokes(cause) => cause.is_bad_input(),
+            Self::Step { .. } => false,
+            _ => true,
+        }
     }
 }

@@ -81,6 +81,14 @@ pub enum StokesError {
     Memory,
 }
 
+impl StokesError {
+    /// Whether other figures would mend it, rather than another method or machine.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::Unsolved { .. } | Self::Singular | Self::Memory)
+    }
+}
+
 /// `value`, if it is a positive finite number.
 pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, StokesError> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(StokesError::NotPositive { name, value }) }

@@ -1,7 +1,5 @@
-//! The penalised fixed mesh against the exact drag, and in the paper's experiment: pushed to the plane, then pulled.
-//!
-//! The exact drag is Brenner's series (1961). Figures are printed: `cargo test --release -p stokes --test penalised --
-//! --include-ignored --nocapture` prints the tables of docs/stokes-penalised.md.
+//! The penalised fixed mesh against the exact drag. `cargo test --release -p stokes --test penalised -- --nocapture` prints
+//! the table of docs/stokes-penalised.md.
 
 use std::time::Instant;
 
@@ -11,26 +9,8 @@ use stokes::penalised::{Penalised, Resolution, Settings};
 /// Half as many cells as in the paper: the drags are as good, at gaps twice as large.
 const COARSE: Settings = Settings { cell: 0.2, penalty: 1e-8, reach: 1.0, extent: 12.0 };
 
-/// Brenner's series, for gaps from 0.01 on, to six digits.
 fn exact_drag(gap: f64) -> f64 {
-    let s = (gap * (2.0 + gap)).sqrt();
-    let a = (gap + s).ln_1p();
-    let term = |n: f64| {
-        let k = 2.0 * n + 1.0;
-        let y = k * a / 2.0;
-        let above = 2.0 * (1.0 - (-k * a).exp()) + k * (2.0 * a).sinh() + (k * s).powi(2);
-        let below = (2.0 * y.sinh() - k * s) * (2.0 * y.sinh() + k * s);
-        n * (n + 1.0) / ((2.0 * n - 1.0) * (2.0 * n + 3.0)) * above / below
-    };
-    let terms = (1..).map(f64::from).take_while(|n| n * a < 40.0);
-    4.0 / 3.0 * s * terms.map(term).sum::<f64>()
-}
-
-#[test]
-fn the_series_has_the_values_of_its_table() {
-    for (gap, drag) in [(0.01, 101.896_172), (0.1, 11.459_157_2), (1.0, 2.125_535_57), (3.0, 1.380_204_01)] {
-        assert!((exact_drag(gap) / drag - 1.0).abs() < 1e-6, "{gap}: {} {drag}", exact_drag(gap));
-    }
+    stokes::exact::sphere_plane(gap).expect("a gap")
 }
 
 #[test]
@@ -138,7 +118,6 @@ fn wrong_figures_are_named() {
 }
 
 #[test]
-#[ignore = "80 factorisations of the paper's mesh: some seconds"]
 fn the_papers_mesh_is_within_a_tenth_from_two_cells_on() {
     let mut solver = Penalised::new(Settings::default()).unwrap();
     println!("{} unknowns", solver.unknowns());
@@ -155,109 +134,4 @@ fn the_papers_mesh_is_within_a_tenth_from_two_cells_on() {
     println!("gaps from 0.2 to 0.34: {:+.1} to {:+.1} %", 100.0 * least, 100.0 * most);
     println!("{} factorisations", solver.factorisations());
     assert!(least > -0.1 && most < 0.1);
-}
-
-/// What is done about contacts, at which gap η.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Contact {
-    Ignored,
-    Inelastic(f64),
-    Gluey(f64),
-}
-
-/// q at t = 0, h, 2h, … 5 in the paper's experiment.
-struct March {
-    step: f64,
-    gaps: Vec<f64>,
-}
-
-impl March {
-    /// Pushed with force 2 until t = 2, then pulled with 2, inertialess: u* = S(q, f), then what the contact makes of it.
-    fn new(solver: &mut Penalised, contact: Contact, step: f64) -> Self {
-        let (mut gap, mut gamma) = (0.7, 0.0);
-        let mut gaps = vec![gap];
-        for n in 0..(5.0 / step).round() as usize {
-            let force = if (n as f64 + 0.5) * step < 2.0 { -2.0 } else { 2.0 };
-            let free = solver.velocity(gap, force).expect("a gap on the mesh");
-            let velocity = match contact {
-                Contact::Ignored => free,
-                Contact::Inelastic(threshold) => free.max((threshold - gap) / step),
-                Contact::Gluey(threshold) => {
-                    // In the metric of the fluid, γ^{n+1} = γ^n − hλ(u − u*) ≤ 0; the particle stays while γ^{n+1} < 0.
-                    let drag = force / free;
-                    let unglued = free + gamma / (step * drag);
-                    let velocity = unglued.max((threshold - gap) / step);
-                    gamma = (gamma - step * drag * (velocity - free)).min(0.0);
-                    velocity
-                }
-            };
-            gap += step * velocity;
-            gaps.push(gap);
-        }
-        Self { step, gaps }
-    }
-
-    /// First time after the push at which the gap has grown.
-    fn take_off(&self) -> Option<f64> {
-        let pushed = (2.0 / self.step).round() as usize;
-        let grown = |n: &usize| self.gaps[*n] > self.gaps[pushed] + 1e-4;
-        (pushed..self.gaps.len()).find(grown).map(|n| n as f64 * self.step)
-    }
-
-    /// q(4): the start, 0.7, if nothing is lost in the contact.
-    fn at_four(&self) -> f64 {
-        self.gaps[(4.0 / self.step).round() as usize]
-    }
-}
-
-#[test]
-fn on_a_coarse_mesh_gluey_contacts_come_back_and_others_do_not() {
-    let mut solver = Penalised::new(Settings { reach: 3.0, ..COARSE }).unwrap();
-    let mut march = |contact| March::new(&mut solver, contact, 0.04);
-    let ignored = march(Contact::Ignored);
-    let inelastic = march(Contact::Inelastic(0.2));
-    let gluey = march(Contact::Gluey(0.2));
-    println!("q(4): {:.3} {:.3} {:.3}", ignored.at_four(), inelastic.at_four(), gluey.at_four());
-    assert_eq!(ignored.take_off(), None);
-    assert!(inelastic.at_four() > 1.5);
-    assert!((gluey.at_four() - 0.7).abs() < 0.05);
-}
-
-/// Time from one gap to a smaller one under a force of 2, by the exact drag and Simpson's rule.
-fn exact_time(from: f64, to: f64) -> f64 {
-    let (parts, length) = (200, (from - to) / 200.0);
-    let part = |k: i32| {
-        let at = |share: f64| exact_drag(to + (f64::from(k) + share) * length);
-        (at(0.0) + 4.0 * at(0.5) + at(1.0)) / 6.0 * length / 2.0
-    };
-    (0..parts).map(part).sum()
-}
-
-#[test]
-#[ignore = "2,500 steps on the paper's mesh: some minutes"]
-fn the_papers_experiment_with_three_treatments_of_contacts() {
-    let mut solver = Penalised::new(Settings::default()).unwrap();
-    println!("{} unknowns", solver.unknowns());
-    let mut march = |contact| {
-        let (start, before) = (Instant::now(), solver.factorisations());
-        let march = March::new(&mut solver, contact, 0.01);
-        let (seconds, made) = (start.elapsed().as_secs_f64(), solver.factorisations() - before);
-        println!("{contact:?}: off at {:.2?}, q(2) = {:.4}", march.take_off(), march.gaps[200]);
-        println!("    q(4) = {:.4}, {made} factorisations, {seconds:.0} s", march.at_four());
-        march
-    };
-    let ignored = march(Contact::Ignored);
-    assert!(ignored.take_off().is_none() && ignored.gaps[500] < 0.1);
-    let inelastic = march(Contact::Inelastic(0.1));
-    assert!((inelastic.take_off().unwrap() - 2.01).abs() < 0.005);
-    // It is off from η at t = 2, and at q(4) two units of time later.
-    assert!((exact_time(inelastic.at_four(), 0.1) - 2.0).abs() < 0.1);
-    for threshold in [0.1, 0.15, 0.2] {
-        let gluey = march(Contact::Gluey(threshold));
-        // Glued for as long after t = 2 as before it.
-        let exact = 4.0 - exact_time(0.7, threshold);
-        println!("    off at {exact:.2} by the exact drag");
-        assert!((gluey.take_off().unwrap() - exact).abs() < 0.1);
-        assert!((gluey.at_four() - 0.7).abs() < 0.02);
-    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use gluey::environment::{Signal, Table as Steps};
+use gluey::plane;
 use gluey_fluid::{Contact, Coupling, FixedMesh, NormalDrag, Reference, Remembered, Trajectory};
 use gluey_plot::{Axis, Curve, Figure, Mark, Note, Panel, Pen, Side};
 use rayon::prelude::*;
@@ -166,12 +167,13 @@ impl Runs {
                 plan.push((solver, "gluey", GLUEY, eta));
             }
         }
+        let grid = plane::Grid::new(dt, UNTIL)?;
         let runs = plan.into_par_iter().map(|(solver, name, contact, eta)| {
             let drag: Arc<dyn NormalDrag> = match solver {
                 "fe" => Arc::new(Remembered::new(SpherePlane::new(Grid::default())?)),
                 _ => Arc::new(FixedMesh::new(Penalised::new(Settings::default())?)),
             };
-            let trajectory = Coupling { drag, contact, eta, start: START, force: force()?, dt, until: UNTIL }.run()?;
+            let trajectory = Coupling { drag, contact, eta, start: START, force: force()?, grid }.run()?;
             Ok(Run { solver, contact: name, eta, trajectory })
         });
         let runs = runs.collect::<Result<Vec<_>>>()?;

@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use gluey::environment::Signal;
+use gluey::plane::Grid;
 use gluey_fluid::{Brenner, Contact, Coupling, FixedMesh, Remembered, Table, Trajectory};
 use serde_json::json;
-use stokes::fitted::{Grid, SpherePlane};
+use stokes::fitted::{self, SpherePlane};
 use stokes::penalised::{Penalised, Resolution, Settings};
 
 pub use arguments::StokesCommand;
@@ -38,7 +39,7 @@ pub fn stokes(command: &StokesCommand) -> Result<String> {
 
 impl GridArguments {
     fn fitted(self) -> Result<SpherePlane> {
-        Ok(SpherePlane::new(Grid { across: self.across, along: self.along })?)
+        Ok(SpherePlane::new(fitted::Grid { across: self.across, along: self.along })?)
     }
 
     /// A mesh on which the particle can go as far as `reach`.
@@ -89,7 +90,8 @@ fn couple(wishes: &CoupleArguments) -> Result<String> {
         ContactKind::Gluey => Contact::Gluey { gamma_min: wishes.gamma_min },
     };
     let CoupleArguments { eta, q0: start, dt, until, .. } = *wishes;
-    let mut coupling = Coupling { drag: Arc::new(Brenner), contact, eta, start, force, dt, until };
+    let grid = Grid::new(dt, until)?;
+    let mut coupling = Coupling { drag: Arc::new(Brenner), contact, eta, start, force, grid };
     coupling.check()?; // before a solver is made
     coupling.drag = match wishes.solver {
         Solver::Fe => Arc::new(Remembered::new(wishes.grid.fitted()?)),
@@ -133,7 +135,7 @@ fn table(path: &Path) -> Result<Table> {
 
 fn flow(wishes: &FlowArguments) -> Result<String> {
     // Streamlines are drawn from the points of the grid: it is finer than drags need.
-    let flow = SpherePlane::new(Grid::default().refined(3))?.flow(wishes.gap)?;
+    let flow = SpherePlane::new(fitted::Grid::default().refined(3))?.flow(wishes.gap)?;
     let folder = Folder::new(&wishes.out)?;
     folder.figure("flow", &figures::flow(&flow, wishes.gap))?;
     output::write(&wishes.out.join("flow.vtu"), flow.field().to_vtu().as_bytes())?;

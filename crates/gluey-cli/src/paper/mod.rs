@@ -18,8 +18,8 @@ use gluey::trajectory::{TrajectoryError, checkpoint_path};
 use crate::arguments::{Arguments, Command, PaperArguments, RunArguments};
 use crate::run::set_threads;
 use crate::signals::StopSignals;
-use crate::words::{duration, listed};
-use crate::{Answer, UsageError, obey};
+use crate::words::duration;
+use crate::{Answer, obey};
 use progress::{Done, Progress};
 use sections::{Extent, SCENES, Section};
 
@@ -36,7 +36,9 @@ enum Ending {
 /// Makes the report, or what is left of it.
 pub fn paper(wishes: &PaperArguments) -> Result<Answer> {
     let extent = if wishes.quick { Extent::Quick } else { Extent::Complete };
-    let sections = chosen(sections::all(extent), &wishes.only)?;
+    let all = sections::all(extent);
+    let wanted = |section: &&Section| wishes.only.is_empty() || wishes.only.iter().any(|name| name == section.name);
+    let sections: Vec<&Section> = all.iter().filter(wanted).collect();
     set_threads(wishes.threads)?;
     fs::create_dir_all(&wishes.out).with_context(|| format!("cannot make the folder {}", wishes.out.display()))?;
     // Commands stand in the report as they are run: in its folder.
@@ -59,32 +61,23 @@ pub fn paper(wishes: &PaperArguments) -> Result<Answer> {
                 return Ok(Answer { text: format!("stopped in section `{}`. {again}\n", section.name), code });
             }
         }
-        report::write(REPORT.as_ref(), &sections::all(extent), &progress)?;
+        report::write(REPORT.as_ref(), &all, &progress)?;
     }
-    report::write(REPORT.as_ref(), &sections::all(extent), &progress)?;
+    report::write(REPORT.as_ref(), &all, &progress)?;
     let (page, took) = (wishes.out.join(REPORT), duration(start.elapsed()));
-    Ok(format!("{} of {} sections in {took}: {}\n", progress.count(), sections::all(extent).len(), page.display())
-        .into())
+    Ok(format!("{} of {} sections in {took}: {}\n", progress.count(), all.len(), page.display()).into())
 }
 
-/// The sections asked for, all if none are named.
-fn chosen(all: Vec<Section>, only: &[String]) -> Result<Vec<Section>, UsageError> {
-    if let Some(unknown) = only.iter().find(|name| all.iter().all(|section| section.name != **name)) {
-        let names: Vec<String> = all.iter().map(|section| section.name.to_owned()).collect();
-        return Err(UsageError(format!("there is no section `{unknown}`\n  help: there are {}", listed(&names))));
-    }
-    let wanted = |section: &Section| only.is_empty() || only.iter().any(|name| name == section.name);
-    Ok(all.into_iter().filter(wanted).collect())
+/// The names of the sections, which help, errors and completions list.
+pub fn names() -> Vec<&'static str> {
+    sections::all(Extent::Quick).iter().map(|section| section.name).collect()
 }
 
-/// The scenes that the commands name; those that are there stay as they are, so that runs can go on.
+/// The scenes that the commands name.
 fn write_scenes() -> Result<()> {
     fs::create_dir_all("scenes").context("cannot make the folder scenes")?;
     for (name, text) in SCENES {
         let path = Path::new("scenes").join(name);
-        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
-            continue;
-        }
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())

@@ -68,8 +68,8 @@ fn what_is_wrong_is_named() {
     refused(&["drag", "--gap=0.5", "--method=penalised", "--cell=0.5"], &["cell = 0.5", "at most"]);
     refused(&["couple", "--solver=table", "--q0=0.05"], &["q0 = 0.05", "eta"]);
     refused(&["couple", "--solver=table", "--eta=0"], &["eta = 0"]);
-    refused(&["couple", "--solver=table", "--dt=-1"], &["dt = -1"]);
-    refused(&["couple", "--solver=table", "--dt=1e-9", "--until=1e9"], &["dt = ", "10 million"]);
+    refused(&["couple", "--solver=table", "--dt=-1"], &["`dt` is -1"]);
+    refused(&["couple", "--solver=table", "--dt=1e-9", "--until=1e9"], &["`dt` is", "steps"]);
     refused(&["couple", "--solver=table", "--gamma-min=1"], &["gamma_min = 1"]);
     refused(&["couple", "--solver=table", "--force=0:x"], &["0:x"]);
     refused(&["flow", "--gap=-1", "--out=flow"], &["gap = -1"]);

@@ -15,7 +15,6 @@
 //! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
 //! that switches within a step thus gives exactly its impulse.
 
-mod crowd;
 mod drag;
 mod error;
 mod forcing;
@@ -24,6 +23,7 @@ mod overdamped;
 mod quadrature;
 mod rotne_prager;
 mod signal;
+mod solid_fraction;
 mod step;
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::forcing::{AXES, Force, ForceComponent, Forcing, Per};
 use super::quadrature::{self, QuadratureError};
-use super::{Drag, EnvironmentError, Fraction, Prediction, Span, crowd};
+use super::{Drag, EnvironmentError, Fraction, Prediction, Span, solid_fraction};
 use crate::expression::Expression;
 use crate::geometry::Particles;
 
@@ -72,7 +72,7 @@ impl<'a> Step<'a> {
         }
         let crowding = match forcing.drag {
             Drag::Hindered { fraction: Fraction::Local { radii }, .. } => {
-                Crowding::Local(crowd::fractions(particles, forcing.dimension, radii))
+                Crowding::Local(solid_fraction::fractions(particles, forcing.dimension, radii))
             }
             Drag::Hindered { fraction: Fraction::Uniform(fraction), .. } => Crowding::Uniform(fraction),
             _ => Crowding::Uniform(0.0),

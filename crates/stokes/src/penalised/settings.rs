@@ -1,7 +1,7 @@
 //! The figures of a penalised mesh, checked: dx, ε, the largest gap, R = H.
 
 use super::mesh::Mesh;
-use crate::StokesError;
+use crate::error::{StokesError, positive};
 
 /// ε above which the particle is not rigid: at 10⁻⁵ its drag is 10⁻⁴ low, and this error grows in proportion.
 const MOST_PENALTY: f64 = 1e-5;
@@ -74,10 +74,6 @@ struct Figure {
     name: &'static str,
     value: f64,
     advice: &'static str,
-}
-
-fn positive(name: &'static str, value: f64) -> Result<(), StokesError> {
-    if value > 0.0 && value.is_finite() { Ok(()) } else { Err(StokesError::NotPositive { name, value }) }
 }
 
 fn at_most(most: f64, Figure { name, value, advice }: Figure) -> Result<(), StokesError> {
