@@ -145,7 +145,8 @@ impl Logbook {
         let (time, particles) = (simulation.time(), &simulation.state.particles);
         let potential_energy = simulation.environment.potential_energy(particles, time);
         let step = simulation.state.step;
-        self.recorder.record_step(&Observation { step, time, particles, potential_energy, report })?;
+        let kinetic_energy = simulation.state.kinetic_energy();
+        self.recorder.record_step(&Observation { step, time, particles, kinetic_energy, potential_energy, report })?;
         self.write += start.elapsed();
         Ok(())
     }

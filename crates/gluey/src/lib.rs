@@ -65,6 +65,7 @@
 //! ```
 
 pub mod adhesion;
+pub mod clump;
 pub mod contact;
 pub mod environment;
 pub mod expression;

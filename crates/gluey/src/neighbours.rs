@@ -77,6 +77,22 @@ impl Neighbours {
         stale
     }
 
+    /// Takes pairs out of the list that never matter, until it is made anew.
+    pub fn retain(&mut self, keep: impl Fn(u32, u32) -> bool) {
+        let (mut from, mut kept) = (0, 0);
+        for i in 0..self.reference.len() {
+            for at in from..self.start[i + 1] as usize {
+                if keep(i as u32, self.partners[at]) {
+                    self.partners[kept] = self.partners[at];
+                    kept += 1;
+                }
+            }
+            from = self.start[i + 1] as usize;
+            self.start[i + 1] = kept as u32;
+        }
+        self.partners.truncate(kept);
+    }
+
     /// Those after particle i that were near it, sorted.
     #[must_use]
     pub fn after(&self, i: usize) -> &[u32] {

@@ -83,6 +83,11 @@ pub trait Environment: Send + Sync {
     /// Fills the prediction for the step; its buffers are reused, and hold nothing of use after an error.
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError>;
 
+    /// Whether masses resist: where they do not, velocities follow forces at once.
+    fn has_inertia(&self) -> bool {
+        true
+    }
+
     /// Potential energy (energy) at a time, for the time series: −Σ m g·x of uniform gravity, 0 without.
     fn potential_energy(&self, particles: &Particles, time: f64) -> f64;
 }

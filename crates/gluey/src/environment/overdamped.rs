@@ -37,6 +37,10 @@ impl Environment for Overdamped {
         })
     }
 
+    fn has_inertia(&self) -> bool {
+        false
+    }
+
     fn potential_energy(&self, particles: &Particles, time: f64) -> f64 {
         self.forcing.potential_energy(particles, time)
     }

@@ -16,12 +16,13 @@
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested from time to time: where it rose,
 //! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
 //!
-//! A sweep needs the rows of A one at a time. Where the metric is known by its products alone, the projected gradient
-//! method takes over.
+//! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`Levers`]). Where
+//! the metric is known by its products alone, the projected gradient method takes over.
 
 use glam::DVec3;
 
 use super::blocks::{Advance, Blocks};
+use super::levers::Levers;
 use super::quads::Objective;
 use super::{
     AcceleratedGradient, Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch,
@@ -45,6 +46,7 @@ const ROUNDING: f64 = 1e-13;
 /// The default solver. Keeps its buffers between solves; a solve depends on nothing else but the problem.
 pub struct AcceleratedGaussSeidel {
     blocks: Blocks,
+    levers: Levers,
     bodies_in_block: usize,
     velocity: Vec<DVec3>,
     watch: Watch,
@@ -60,59 +62,26 @@ impl Default for AcceleratedGaussSeidel {
 
 impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        if problem.mobility.is_some() {
-            let outcome = self.by_products.solve(problem, criteria, impulses);
-            self.by_products.velocity_into(problem, impulses, &mut self.velocity);
-            return outcome;
+        let Self { blocks, levers, bodies_in_block, velocity, watch, by_products } = self;
+        let task = Task { problem, criteria, velocity, watch };
+        match &problem.mobility {
+            None => {
+                blocks.load(problem, impulses, *bodies_in_block);
+                task.sweep(blocks, problem.steepest(), impulses)
+            }
+            Some(mobility) => match mobility.as_rigid() {
+                Some(rigid) => {
+                    levers.load(problem, rigid, impulses);
+                    let steepest = levers.steepest();
+                    task.sweep(levers, steepest, impulses)
+                }
+                None => {
+                    let outcome = by_products.solve(problem, criteria, impulses);
+                    by_products.velocity_into(problem, impulses, velocity);
+                    outcome
+                }
+            },
         }
-        self.blocks.load(problem, impulses, self.bodies_in_block);
-        self.watch.start();
-        let mut monitor = Monitor::new(criteria);
-        let mut momentum = Momentum::default();
-        let to_residual = problem.dt / problem.length;
-        let steepest = problem.steepest();
-        let (mut sweeps, mut products) = (0, 1);
-        let mut estimate = 0.0;
-
-        let (status, accuracy) = loop {
-            let thorough = sweeps % SWEEPS_BETWEEN_LOOKS == 0;
-            if thorough || (sweeps % SWEEPS_BETWEEN_TESTS == 0 && estimate <= NEAR * criteria.tolerance) {
-                if sweeps % SWEEPS_BETWEEN_REFRESHES == 0 && sweeps > 0 {
-                    self.blocks.refresh(problem);
-                    products += 1;
-                }
-                if thorough && sweeps > 0 {
-                    momentum.judge(&self.blocks.objective(problem), sweeps);
-                    products += 1;
-                }
-                let mut residual = self.blocks.residual() * to_residual;
-                products += 1;
-                let watching = self.watch.is_due(sweeps);
-                let mut accuracy = None;
-                if residual <= criteria.tolerance || watching {
-                    // What counts is the residual recomputed from the impulses alone.
-                    residual = accuracy.insert(self.conclude(problem, impulses)).residual;
-                }
-                let mut ending = monitor.ending(residual, sweeps);
-                if ending.is_none() && watching {
-                    ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
-                }
-                if let Some(status) = ending {
-                    break (status, accuracy.unwrap_or_else(|| self.conclude(problem, impulses)));
-                }
-            }
-            let leap = if thorough && monitor.is_slow(sweeps) { self.blocks.leap(problem) } else { None };
-            let advance = self.blocks.advance(leap.unwrap_or_else(|| momentum.factor()));
-            if leap.is_some() {
-                momentum.restart();
-                products += 3;
-            }
-            sweeps += 1;
-            products += 1;
-            momentum.learn(&advance, sweeps);
-            estimate = advance.motion.largest * steepest * to_residual;
-        };
-        Outcome { status, sweeps, products, accuracy }
     }
 
     /// Those that the accuracy was told from.
@@ -130,15 +99,150 @@ impl AcceleratedGaussSeidel {
     #[must_use]
     pub fn with_blocks_of(bodies: usize) -> Self {
         assert!(bodies > 0, "a block has bodies");
-        let (blocks, velocity, watch) = (Blocks::default(), Vec::new(), Watch::default());
-        Self { blocks, bodies_in_block: bodies, velocity, watch, by_products: AcceleratedGradient::default() }
+        Self {
+            blocks: Blocks::default(),
+            levers: Levers::default(),
+            bodies_in_block: bodies,
+            velocity: Vec::new(),
+            watch: Watch::default(),
+            by_products: AcceleratedGradient::default(),
+        }
+    }
+}
+
+/// The rows of a problem, laid out for sweeps.
+trait Sweeps {
+    /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
+    fn unload(&self, problem: &Problem, impulses: &mut [f64]);
+    /// V at the swept point from its impulses alone: sweeps accumulate rounding.
+    fn refresh(&mut self, problem: &Problem);
+    /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
+    fn advance(&mut self, momentum: f64) -> Advance;
+    /// The way since the last call becomes the last move; gives how much more of it makes the objective least.
+    fn leap(&mut self, problem: &Problem) -> Option<f64>;
+    /// max √A_cc |min(z − lower, w)|: times h / length it is the residual, or a little more.
+    fn residual(&mut self) -> f64;
+    /// The objective at the swept point.
+    fn objective(&mut self, problem: &Problem) -> Objective;
+}
+
+impl Sweeps for Blocks {
+    fn unload(&self, problem: &Problem, impulses: &mut [f64]) {
+        self.unload(problem, impulses);
+    }
+
+    fn refresh(&mut self, problem: &Problem) {
+        self.refresh(problem);
+    }
+
+    fn advance(&mut self, momentum: f64) -> Advance {
+        self.advance(momentum)
+    }
+
+    fn leap(&mut self, problem: &Problem) -> Option<f64> {
+        self.leap(problem)
+    }
+
+    fn residual(&mut self) -> f64 {
+        self.residual()
+    }
+
+    fn objective(&mut self, problem: &Problem) -> Objective {
+        self.objective(problem)
+    }
+}
+
+impl Sweeps for Levers {
+    fn unload(&self, _: &Problem, impulses: &mut [f64]) {
+        self.unload(impulses);
+    }
+
+    fn refresh(&mut self, _: &Problem) {
+        self.refresh();
+    }
+
+    fn advance(&mut self, momentum: f64) -> Advance {
+        self.advance(momentum)
+    }
+
+    fn leap(&mut self, _: &Problem) -> Option<f64> {
+        self.leap()
+    }
+
+    fn residual(&mut self) -> f64 {
+        (*self).residual()
+    }
+
+    fn objective(&mut self, _: &Problem) -> Objective {
+        (*self).objective()
+    }
+}
+
+/// One solve.
+struct Task<'a> {
+    problem: &'a Problem,
+    criteria: &'a Criteria,
+    velocity: &'a mut Vec<DVec3>,
+    watch: &'a mut Watch,
+}
+
+impl Task<'_> {
+    /// Sweeps until the end; `steepest` bounds √A_cc.
+    fn sweep(mut self, rows: &mut impl Sweeps, steepest: f64, impulses: &mut [f64]) -> Outcome {
+        let (problem, criteria) = (self.problem, self.criteria);
+        self.watch.start();
+        let mut monitor = Monitor::new(criteria);
+        let mut momentum = Momentum::default();
+        let to_residual = problem.dt / problem.length;
+        let (mut sweeps, mut products) = (0, 1);
+        let mut estimate = 0.0;
+
+        let (status, accuracy) = loop {
+            let thorough = sweeps % SWEEPS_BETWEEN_LOOKS == 0;
+            if thorough || (sweeps % SWEEPS_BETWEEN_TESTS == 0 && estimate <= NEAR * criteria.tolerance) {
+                if sweeps % SWEEPS_BETWEEN_REFRESHES == 0 && sweeps > 0 {
+                    rows.refresh(problem);
+                    products += 1;
+                }
+                if thorough && sweeps > 0 {
+                    momentum.judge(&rows.objective(problem), sweeps);
+                    products += 1;
+                }
+                let mut residual = rows.residual() * to_residual;
+                products += 1;
+                let watching = self.watch.is_due(sweeps);
+                let mut accuracy = None;
+                if residual <= criteria.tolerance || watching {
+                    // What counts is the residual recomputed from the impulses alone.
+                    residual = accuracy.insert(self.conclude(rows, impulses)).residual;
+                }
+                let mut ending = monitor.ending(residual, sweeps);
+                if ending.is_none() && watching {
+                    ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
+                }
+                if let Some(status) = ending {
+                    break (status, accuracy.unwrap_or_else(|| self.conclude(rows, impulses)));
+                }
+            }
+            let leap = if thorough && monitor.is_slow(sweeps) { rows.leap(problem) } else { None };
+            let advance = rows.advance(leap.unwrap_or_else(|| momentum.factor()));
+            if leap.is_some() {
+                momentum.restart();
+                products += 3;
+            }
+            sweeps += 1;
+            products += 1;
+            momentum.learn(&advance, sweeps);
+            estimate = advance.motion.largest * steepest * to_residual;
+        };
+        Outcome { status, sweeps, products, accuracy }
     }
 
     /// The impulses of the swept point, and how good they are.
-    fn conclude(&mut self, problem: &Problem, impulses: &mut [f64]) -> Accuracy {
-        self.blocks.unload(problem, impulses);
-        problem.velocity_into(impulses, &mut self.velocity);
-        problem.accuracy_with(impulses, &self.velocity)
+    fn conclude(&mut self, rows: &impl Sweeps, impulses: &mut [f64]) -> Accuracy {
+        rows.unload(self.problem, impulses);
+        self.problem.velocity_into(impulses, self.velocity);
+        self.problem.accuracy_with(impulses, self.velocity)
     }
 }
 

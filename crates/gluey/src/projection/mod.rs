@@ -10,8 +10,8 @@
 //! Its optimality conditions are 0 ≤ D + h G V ⟂ Λ − lower ≥ 0: dry contact has lower = 0, glue has lower = γ/R < 0, and
 //! lower = −∞ makes a row an equality. V is unique; the impulses Λ need not be.
 //!
-//! M⁻¹ is diagonal, or a [`Mobility`] of which only products are known. [`AcceleratedGradient`] and [`Uzawa`] need no more;
-//! [`AcceleratedGaussSeidel`] leaves such problems to the former.
+//! M⁻¹ is diagonal, that of clumps ([`Rigid`]), or a [`Mobility`] of which only products are known. [`AcceleratedGradient`]
+//! and [`Uzawa`] need no more; [`AcceleratedGaussSeidel`] leaves such problems to the former.
 
 mod apgd;
 mod apgs;
@@ -19,8 +19,10 @@ mod blocks;
 mod feasibility;
 mod file;
 mod least_norm;
+mod levers;
 mod mobility;
 mod quads;
+mod rigid;
 mod self_stress;
 mod stiffness;
 mod sweep;
@@ -37,6 +39,7 @@ pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
 pub use least_norm::{Distribution, LeastNorm};
 pub use mobility::Mobility;
+pub use rigid::{ALONE, Response, Rigid, Twist};
 pub use uzawa::Uzawa;
 
 /// Stands for the immovable side of a row: an obstacle.
@@ -100,12 +103,18 @@ impl Problem {
         match &self.mobility {
             None => self.gather(impulses, |body| self.inverse_mass[body], velocity),
             Some(mobility) if impulses.iter().any(|impulse| *impulse != 0.0) => {
-                let mut pushes = vec![DVec3::ZERO; velocity.len()];
-                self.gather(impulses, |_| 1.0, &mut pushes);
-                mobility.add_product(&pushes, velocity);
+                mobility.add_product(&self.pushes(impulses), velocity);
             }
             Some(_) => {}
         }
+    }
+
+    /// Gᵀ Λ: the impulse on each body.
+    #[must_use]
+    pub fn pushes(&self, impulses: &[f64]) -> Vec<DVec3> {
+        let mut pushes = vec![DVec3::ZERO; self.apriori.len()];
+        self.gather(impulses, |_| 1.0, &mut pushes);
+        pushes
     }
 
     /// Adds Gᵀ Λ times the weight of each body.

@@ -14,6 +14,7 @@ use super::tree::Place;
 use super::value::{Name, Vector};
 use super::{Group, Output, Scene, Stage, steps_until};
 use crate::adhesion::{Adhesion, Law, Scaling, Scheme, Threshold};
+use crate::clump::Clumps;
 use crate::environment::{
     Dimension, Drag, Environment, FLOW_VARIABLES, Force, ForceComponent, Forcing, Fraction, Inertial, Overdamped, Per,
     RICHARDSON_ZAKI, Signal, Signal3, Table,
@@ -21,7 +22,7 @@ use crate::environment::{
 use crate::expression::{Expression, ExpressionError};
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
 use crate::neighbours;
-use crate::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
+use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
 use crate::simulation::{ImpulseRule, Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
@@ -59,7 +60,8 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         obstacles: &obstacles,
         place: root.key("particles"),
     };
-    let particles = nursery.grow(&file.particles, &mut problems);
+    let mut particles = nursery.grow(&file.particles, &mut problems);
+    let clumps = nursery.clumps(&file.clumps, &root.key("clump"), &mut particles, &mut problems);
     let settings = settings(file);
     let steps = file.time.until.0 / file.time.dt.0;
     if steps > MOST_STEPS {
@@ -67,15 +69,19 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         problems.push(problem.help(format!("`until` / `dt` must not exceed {MOST_STEPS:.1e}")));
     }
     if problems.is_empty() {
-        check_start(&particles, &obstacles, &settings, &mut problems);
+        check_start(&particles, &clumps, &obstacles, &settings, &mut problems);
     }
     let laws = Laws { file, particles: &particles, obstacles: &obstacles, root: &root };
     let adhesion = laws.adhesion(&mut problems);
     let reader = Reader { dimension, groups: &names, root: &root };
     let environment = environment(file, &reader, &mut problems);
+    if let (Some(DragFile::RotnePrager(_)), false) = (&file.environment.drag, clumps.is_empty()) {
+        let problem = root.key("environment").key("drag").problem("clumps are not held together by `rotne-prager`");
+        problems.push(problem.help("use another drag"));
+    }
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
 
-    let state = State { particles, ..State::default() };
+    let state = State { particles, clumps, ..State::default() };
     let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
     simulation.solver = match file.solver.method {
         MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::default()) as Box<dyn Projection>,
@@ -229,7 +235,13 @@ fn output(file: &SceneFile) -> Output {
 }
 
 /// No overlap at the start, beyond what the projection tolerates.
-fn check_start(particles: &Particles, obstacles: &[Obstacle], settings: &Settings, problems: &mut Vec<Problem>) {
+fn check_start(
+    particles: &Particles,
+    clumps: &Clumps,
+    obstacles: &[Obstacle],
+    settings: &Settings,
+    problems: &mut Vec<Problem>,
+) {
     if particles.is_empty() {
         return problems.push(Problem::general("the scene has no particles").help("add a [[particles]] table"));
     }
@@ -237,10 +249,12 @@ fn check_start(particles: &Particles, obstacles: &[Obstacle], settings: &Setting
         return problems.push(Problem::general("a scene has at most 4294967294 particles"));
     }
     let allowed = -settings.criteria.tolerance * particles.smallest_radius();
+    let owner = clumps.owners(particles.len());
     let mut overlaps: Vec<String> = Vec::new();
     for (i, j) in neighbours::pairs(&particles.position, &particles.radius) {
         let (gap, _) = particles.gap(i as usize, j as usize);
-        if gap < allowed {
+        let held = owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
+        if gap < allowed && !held {
             overlaps.push(format!("particles {i} and {j} by {:.3e}", -gap));
         }
     }

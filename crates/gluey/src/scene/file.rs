@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
+use super::clumps::ClumpFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
@@ -42,6 +43,9 @@ pub struct SceneFile {
     /// Where the particles come from.
     #[serde(default)]
     pub particles: Vec<ParticlesFile>,
+    /// Rigid clumps of spheres.
+    #[serde(default, rename = "clump")]
+    pub clumps: Vec<ClumpFile>,
     /// Obstacles that move as one.
     #[serde(default, rename = "assembly")]
     pub assemblies: Vec<AssemblyFile>,

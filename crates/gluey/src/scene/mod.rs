@@ -4,6 +4,7 @@
 
 mod attachment;
 mod build;
+mod clumps;
 mod diagnostics;
 mod file;
 mod picture;

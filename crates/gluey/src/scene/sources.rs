@@ -16,11 +16,11 @@ use super::value::{Name, Radii, Vector, shown, usable};
 use crate::geometry::{Obstacle, Particles, Placed};
 
 /// Random places tried for a particle before a fill gives up.
-const TRIES: usize = 20_000;
+pub(super) const TRIES: usize = 20_000;
 /// Particles of one source: a slip of the keyboard is refused before it fills the memory.
-const MOST: usize = 50_000_000;
+pub(super) const MOST: usize = 50_000_000;
 /// Streams of random numbers must not depend on how many other sources a scene has.
-const STREAM: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(super) const STREAM: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What placing particles needs to know.
 pub(super) struct Nursery<'a> {
@@ -128,11 +128,11 @@ impl Nursery<'_> {
         if self.dimension == 2 { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) }
     }
 
-    fn vector(&self, vector: &Vector) -> Result<DVec3, Problem> {
+    pub(super) fn vector(&self, vector: &Vector) -> Result<DVec3, Problem> {
         vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
     }
 
-    fn group(&self, name: &str) -> Result<u32, String> {
+    pub(super) fn group(&self, name: &str) -> Result<u32, String> {
         self.groups.iter().position(|known| known == name).map(|index| index as u32).ok_or_else(|| {
             let hint = suggestion(name, self.groups.iter().map(String::as_str));
             let hint = hint.map_or_else(|| "declare it as a [[group]]".to_owned(), |n| format!("did you mean `{n}`?"));
@@ -314,13 +314,7 @@ impl Nursery<'_> {
             let radius = radii[index];
             let free = |centre: &DVec3| {
                 crowd.has_room(*centre, radius)
-                    && obstacles.iter().all(|obstacle| {
-                        let mut clear = true;
-                        if obstacle.may_reach(*centre, radius + gap) {
-                            obstacle.touches(*centre, radius, gap, &mut |touch| clear &= touch.gap >= gap);
-                        }
-                        clear
-                    })
+                    && obstacles.iter().all(|obstacle| clear_of(obstacle, *centre, radius, gap))
             };
             let found = (0..TRIES).filter_map(|_| region.sample(radius, random)).find(free);
             let Some(centre) = found else {
@@ -342,8 +336,17 @@ impl Nursery<'_> {
     }
 }
 
+/// Whether a sphere is at least a gap away from an obstacle.
+pub(super) fn clear_of(obstacle: &Placed, centre: DVec3, radius: f64, gap: f64) -> bool {
+    let mut clear = true;
+    if obstacle.may_reach(centre, radius + gap) {
+        obstacle.touches(centre, radius, gap, &mut |touch| clear &= touch.gap >= gap);
+    }
+    clear
+}
+
 /// Why there is a limit.
-fn too_many() -> String {
+pub(super) fn too_many() -> String {
     format!("a source makes at most {MOST} particles, to be refused before it fills the memory")
 }
 
@@ -364,10 +367,10 @@ fn draw(radii: Radii, random: &mut Pcg64Mcg) -> f64 {
 }
 
 /// A region with what sampling it needs.
-struct Region {
+pub(super) struct Region {
     kind: Kind,
     volume: f64,
-    span: Range<usize>,
+    pub span: Range<usize>,
 }
 
 enum Kind {
@@ -377,7 +380,7 @@ enum Kind {
 }
 
 impl Region {
-    fn new(file: &RegionFile, nursery: &Nursery) -> Result<Self, Problem> {
+    pub(super) fn new(file: &RegionFile, nursery: &Nursery) -> Result<Self, Problem> {
         let flat = nursery.dimension == 2;
         match file {
             RegionFile::Box(corners) => {
@@ -411,7 +414,7 @@ impl Region {
     }
 
     /// A random centre for a particle that lies whole in the region; none if the draw missed it.
-    fn sample(&self, radius: f64, random: &mut Pcg64Mcg) -> Option<DVec3> {
+    pub(super) fn sample(&self, radius: f64, random: &mut Pcg64Mcg) -> Option<DVec3> {
         let mut unit = || DVec3::from_array([0; 3].map(|_| random.random::<f64>()));
         match self.kind {
             Kind::Box { lower, upper, flat } => {
@@ -436,14 +439,14 @@ impl Region {
 }
 
 /// Particles already placed, in buckets, for the question whether another has room.
-struct Crowd {
+pub(super) struct Crowd {
     side: f64,
     gap: f64,
     buckets: std::collections::HashMap<[i64; 3], Vec<(DVec3, f64)>>,
 }
 
 impl Crowd {
-    fn new(placed: &Particles, greatest: f64, gap: f64) -> Self {
+    pub(super) fn new(placed: &Particles, greatest: f64, gap: f64) -> Self {
         let greatest = placed.radius.iter().copied().fold(greatest, f64::max);
         let mut crowd = Self { side: 2.0 * greatest + gap, gap, buckets: std::collections::HashMap::new() };
         for (centre, radius) in placed.position.iter().zip(&placed.radius) {
@@ -456,11 +459,11 @@ impl Crowd {
         x.to_array().map(|c| (c / self.side).floor() as i64)
     }
 
-    fn add(&mut self, centre: DVec3, radius: f64) {
+    pub(super) fn add(&mut self, centre: DVec3, radius: f64) {
         self.buckets.entry(self.cube(centre)).or_default().push((centre, radius));
     }
 
-    fn has_room(&self, centre: DVec3, radius: f64) -> bool {
+    pub(super) fn has_room(&self, centre: DVec3, radius: f64) -> bool {
         let home = self.cube(centre);
         let near = (0..27).map(|k| [home[0] + k / 9 - 1, home[1] + k / 3 % 3 - 1, home[2] + k % 3 - 1]);
         let mut others = near.filter_map(|cube| self.buckets.get(&cube)).flatten();

@@ -52,6 +52,8 @@ pub(super) struct Search<'a> {
     pub obstacles: &'a [Obstacle],
     /// Where these will be at the end of the step.
     pub placed: Places<'a>,
+    /// The clump of each particle; empty where there are none.
+    pub owner: &'a [u32],
     pub adhesion: &'a Adhesion,
     /// V^{n+1/2}.
     pub apriori: &'a [DVec3],

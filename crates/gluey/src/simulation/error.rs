@@ -49,6 +49,9 @@ pub enum StepError {
         /// Sweeps spent.
         sweeps: u64,
     },
+    /// The far field of all spheres and clumps do not go together.
+    #[error("clumps cannot be held together in the far field of all spheres; use another drag than `rotne-prager`")]
+    ClumpsInFarField,
     /// A position or velocity is NaN or infinite.
     #[error("particle {particle} would get a velocity that is not finite")]
     NotFinite {

@@ -19,6 +19,7 @@ pub use state::State;
 pub use timings::Timings;
 
 use crate::adhesion::{Adhesion, Step};
+use crate::clump::Clump;
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
 use crate::geometry::Obstacle;
@@ -124,13 +125,15 @@ struct Moving {
     velocity: Vec<DVec3>,
     contacts: Vec<Contact>,
     springs: Vec<DVec3>,
+    clumps: Vec<Clump>,
 }
 
 impl Moving {
     fn of(state: &State) -> Self {
-        let State { particles, contacts, springs, .. } = state;
+        let State { particles, contacts, springs, clumps, .. } = state;
         let (position, velocity) = (particles.position.clone(), particles.velocity.clone());
-        Self { position, velocity, contacts: contacts.clone(), springs: springs.clone() }
+        let clumps = clumps.list.clone();
+        Self { position, velocity, contacts: contacts.clone(), springs: springs.clone(), clumps }
     }
 }
 
@@ -224,6 +227,7 @@ impl Simulation {
         workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
+        workspace.hold_together(state, environment.has_inertia(), span)?; // clumps move as one
         workspace.clock.turn_to(Part::Search);
         workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
         workspace.clock.turn_to(Part::Glue);
@@ -233,6 +237,7 @@ impl Simulation {
         std::mem::swap(&mut state.springs, &mut workspace.springs);
         workspace.clock.turn_to(Part::Move);
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
+        workspace.moves.finish(&mut state.clumps, &mut state.particles, environment.has_inertia(), span.dt);
         workspace.record_gaps(&state.particles, placed);
         workspace.places = places;
         Ok(())
@@ -244,6 +249,7 @@ impl Simulation {
             self.state.particles.velocity = moving.velocity;
             self.state.contacts = moving.contacts;
             self.state.springs = moving.springs;
+            self.state.clumps.list = moving.clumps;
         }
     }
 

@@ -13,11 +13,12 @@ use super::timings::{Clock, Part};
 use super::vicinity::Vicinity;
 use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme, Step};
+use crate::clump::Moves;
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Touch};
 use crate::morton::Curve;
-use crate::projection::{LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
+use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
 use crate::room::make_room;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -95,6 +96,8 @@ pub(super) struct Workspace {
     pub places: Vec<Place>,
     /// The points that torques on them refer to.
     pivots: Vec<DVec3>,
+    /// How clumps move.
+    pub moves: Moves,
     pub clock: Clock,
     rule: LeastNorm,
     /// The vectors u of the impulses.
@@ -118,15 +121,18 @@ impl Workspace {
                 continue;
             }
             solver.velocity_into(&self.problem, &self.impulses, &mut self.velocity);
+            self.turn_clumps(now)?;
             if self.outran_the_list()? && self.extend_list(now) {
                 continue;
             }
-            let overlaps = self.unseen_overlaps(now);
-            if !overlaps.is_empty() && curved < CURVED_ROUNDS {
+            let (overlaps, turned) = (self.unseen_overlaps(now), self.overlaps_by_turning(now));
+            let unseen = !overlaps.is_empty() || !turned.is_empty();
+            if unseen && curved < CURVED_ROUNDS {
+                self.tighten(&turned, now);
                 self.bend(&overlaps, now, curved);
                 curved += 1;
             } else {
-                self.report.unconverged += u32::from(!overlaps.is_empty());
+                self.report.unconverged += u32::from(unseen);
                 self.clock.turn_to(Part::Project);
                 self.distribute(&outcome, now);
                 self.clock.turn_to(Part::Search);
@@ -143,6 +149,26 @@ impl Workspace {
         self.prediction.inverse_metric = std::mem::take(&mut self.problem.inverse_mass);
         self.prediction.mobility = None;
         &mut self.prediction
+    }
+
+    /// Spheres of a clump are predicted to move as one.
+    pub(super) fn hold_together(&mut self, state: &State, inertia: bool, span: Span) -> Result<(), Refusal> {
+        if state.clumps.is_empty() {
+            return Ok(());
+        }
+        if self.prediction.mobility.is_some() {
+            return Err(StepError::ClumpsInFarField.into());
+        }
+        let (particles, prediction) = (&state.particles, &mut self.prediction);
+        self.moves.predict(&state.clumps, particles, (inertia, span.dt), prediction).map_err(Refusal::TooLong)
+    }
+
+    /// Their velocities as they turn.
+    fn turn_clumps(&mut self, now: &Setting) -> Result<(), Refusal> {
+        if now.state.clumps.is_empty() {
+            return Ok(());
+        }
+        self.moves.turn(&self.problem, &self.impulses, &mut self.velocity).map_err(Refusal::TooLong)
     }
 
     /// The problem without its rows, and a share of each particle's way and a margin as its diversion.
@@ -229,6 +255,7 @@ impl Workspace {
             contacts: &now.state.contacts,
             obstacles: now.obstacles,
             placed: now.placed,
+            owner: if now.state.clumps.is_empty() { &[] } else { self.moves.owner() },
             adhesion: now.adhesion,
             apriori: &self.problem.apriori,
             diversion: &self.diversion,
@@ -287,6 +314,48 @@ impl Workspace {
         overlaps
     }
 
+    /// Rows of clumps that end in an overlap beyond the tolerance, because arms turn, and their gaps at the end.
+    fn overlaps_by_turning(&self, now: &Setting) -> Vec<(usize, f64)> {
+        if now.state.clumps.is_empty() {
+            return Vec::new();
+        }
+        let tolerance = now.settings.criteria.tolerance * now.length();
+        let (particles, owner) = (&now.state.particles, self.moves.owner());
+        let end = |i: u32| particles.position[i as usize] + self.velocity[i as usize] * now.span.dt;
+        let gap = |(c, (row, pair)): (usize, (&Row, &Pair))| {
+            let in_clump = |body: u32| body != WALL && owner[body as usize] != ALONE;
+            if !in_clump(row.i) && !in_clump(row.j) {
+                return None;
+            }
+            let radius = particles.radius[row.i as usize];
+            let gap = match pair.partner() {
+                Partner::Particle(j) => end(row.i).distance(end(j)) - radius - particles.radius[j as usize],
+                Partner::Obstacle { obstacle, .. } if !now.obstacles[obstacle as usize].shape.is_convex() => {
+                    return None;
+                }
+                Partner::Obstacle { obstacle, feature } => {
+                    now.placed.get(obstacle as usize).gap_of(end(row.i), radius, feature)?.gap
+                }
+            };
+            (gap < -tolerance).then_some((c, gap))
+        };
+        self.problem.rows.iter().zip(&self.pairs).enumerate().filter_map(gap).collect()
+    }
+
+    /// The rows must see these gaps as they are, and half a tolerance less: the solver may leave a whole one open.
+    fn tighten(&mut self, gaps: &[(usize, f64)], now: &Setting) {
+        let tolerance = now.settings.criteria.tolerance * now.length();
+        for &(c, gap) in gaps {
+            let seen = self.problem.end_gap(&self.problem.rows[c], self.seen(now));
+            self.problem.rows[c].gap += gap - seen.max(0.0) - 0.5 * tolerance;
+        }
+    }
+
+    /// The velocities as the projection sees them.
+    fn seen(&self, now: &Setting) -> &[DVec3] {
+        if now.state.clumps.is_empty() { &self.velocity } else { self.moves.linear() }
+    }
+
     /// Tightens the row of each overlap by its deficit, or adds the tangent plane at the end of the step, so that the
     /// projection can be repeated.
     fn bend(&mut self, overlaps: &[Overlap], now: &Setting, round: u32) {
@@ -301,7 +370,7 @@ impl Workspace {
             let shift = |c: &usize| round < SHIFTING_ROUNDS && agreement(c) > SAME_PLANE;
             if let Some(c) = nearest.filter(|c| shift(c) || count > MOST_FURTHER_PLANES) {
                 // The row must see the gap as it is, and half a tolerance less: the solver may leave a whole one open.
-                let seen = self.problem.end_gap(&self.problem.rows[c], &self.velocity);
+                let seen = self.problem.end_gap(&self.problem.rows[c], self.seen(now));
                 self.problem.rows[c].gap += touch.gap - seen.max(0.0) - 0.5 * tolerance;
             } else {
                 let gap = touch.gap + touch.normal.dot(*step);
@@ -503,7 +572,7 @@ impl Workspace {
 
 impl Setting<'_> {
     fn is_least_norm(&self) -> bool {
-        self.settings.impulses.is_least_norm(self.adhesion)
+        self.state.clumps.is_empty() && self.settings.impulses.is_least_norm(self.adhesion)
     }
 
     /// The smallest radius: what tolerances are relative to.

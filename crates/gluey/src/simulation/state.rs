@@ -3,8 +3,10 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use crate::clump::{Clump, Clumps};
 use crate::contact::Contact;
 use crate::geometry::Particles;
+use crate::projection::ALONE;
 
 /// State at time tⁿ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,9 +15,37 @@ pub struct State {
     pub step: u64,
     /// Positions, velocities and constant properties of the particles, in the user's order.
     pub particles: Particles,
+    /// Which of them are held together, and how these clumps move.
+    pub clumps: Clumps,
     /// Contacts that are glued (γ < 0) or carried an impulse in the last step, sorted by pair.
     pub contacts: Vec<Contact>,
     /// The vectors u of the last step's impulses, Λ = max(lower, G u), one a particle: from them the next step looks for
     /// the least impulses. Empty where there was nothing to choose.
     pub springs: Vec<DVec3>,
+}
+
+impl State {
+    /// ½ Σ m |V|² of the particles on their own, and ½ m |V|² + ½ ω · L of the clumps (energy).
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        if self.clumps.is_empty() {
+            return self.particles.kinetic_energy();
+        }
+        let owners = self.clumps.owners(self.particles.len());
+        let Particles { mass, velocity, .. } = &self.particles;
+        let alone = owners.iter().zip(mass).zip(velocity).filter(|((owner, _), _)| **owner == ALONE);
+        let of_particles: f64 = alone.map(|((_, mass), v)| 0.5 * mass * v.length_squared()).sum();
+        of_particles + self.clumps.list.iter().map(Clump::kinetic_energy).sum::<f64>()
+    }
+
+    /// Σ x × m V, and the clumps' own L (mass · length² / time).
+    #[must_use]
+    pub fn angular_momentum(&self) -> DVec3 {
+        let owners = self.clumps.owners(self.particles.len());
+        let Particles { position, mass, velocity, .. } = &self.particles;
+        let of = |i: usize| position[i].cross(velocity[i] * mass[i]);
+        let alone = (0..owners.len()).filter(|i| owners[*i] == ALONE).map(of).sum::<DVec3>();
+        let of_clump = |clump: &Clump| clump.centre.cross(clump.velocity * clump.mass) + clump.angular_momentum;
+        alone + self.clumps.list.iter().map(of_clump).sum::<DVec3>()
+    }
 }

@@ -8,6 +8,7 @@ use glam::DVec3;
 use super::candidates::Search;
 use crate::geometry::{Obstacle, Shape};
 use crate::neighbours::Neighbours;
+use crate::projection::ALONE;
 use crate::room::make_room;
 
 /// By how much the balls of a list exceed those of the step it is made in: this much of the smallest radius for all,
@@ -53,6 +54,10 @@ impl Vicinity {
             if worthwhile { least + (STEPS * beyond).min(widest) } else { least }
         };
         if self.neighbours.cover(&particles.position, extent, skin) {
+            if let owner @ [_, ..] = search.owner {
+                let together = |i: u32, j: u32| owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
+                self.neighbours.retain(|i, j| !together(i, j));
+            }
             self.remembers = worthwhile;
             self.near.clear();
             if self.remembers {

@@ -20,7 +20,7 @@ use crate::simulation::{State, StepReport};
 
 const MAGIC: [u8; 8] = *b"GLUEY\r\n\x1a";
 /// To be raised with every change to [`Checkpoint`] or to a type inside it: the encoding holds no names.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const HEADER: usize = 8 + 4 + 8 + 4;
 /// Higher levels take several times longer for a few percent: most of the content is digits of floats.
 const COMPRESSION: i32 = 1;

@@ -35,7 +35,7 @@
 //!     state.step = step; // here a simulation would advance
 //!     let time = step as f64 * info.dt;
 //!     let particles = &state.particles;
-//!     recorder.record_step(&Observation { step, time, particles, potential_energy: 0.0, report: &report })?;
+//!     recorder.record_step(&Observation { step, time, particles, kinetic_energy: 0.0, potential_energy: 0.0, report: &report })?;
 //!     recorder.record_frame(&Frame { step, time, particles, contacts: &[], obstacles: &[] })?;
 //!     recorder.checkpoint(&state, &report)?; // last, so that it covers what was written for this step
 //! }

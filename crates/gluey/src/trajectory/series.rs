@@ -16,8 +16,10 @@ pub struct Observation<'a> {
     pub step: u64,
     /// Time tⁿ (time).
     pub time: f64,
-    /// The particles at tⁿ; energy and momentum are theirs.
+    /// The particles at tⁿ; momentum is theirs.
     pub particles: &'a Particles,
+    /// Kinetic energy at tⁿ, that of the state (energy).
+    pub kinetic_energy: f64,
     /// Potential energy at tⁿ (energy).
     pub potential_energy: f64,
     /// Figures of the step that led here. A report without loads, as before the first step, stands for loads of zero.
@@ -54,12 +56,12 @@ pub(super) fn write_header(obstacles: &[String], out: &mut dyn Write) -> io::Res
 
 /// One row. The report has a load per obstacle, or none.
 pub(super) fn write_row(observation: &Observation, obstacles: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Observation { step, time, particles, potential_energy, report } = *observation;
+    let Observation { step, time, particles, kinetic_energy, potential_energy, report } = *observation;
     let DVec3 { x, y, z } = particles.momentum();
     let figures = [
         step.to_string(),
         digits(time),
-        digits(particles.kinetic_energy()),
+        digits(kinetic_energy),
         digits(potential_energy),
         digits(x),
         digits(y),
@@ -113,7 +115,14 @@ mod tests {
         let mut particles = Particles::default();
         particles.push(DVec3::ZERO, 1.0, 2.0);
         particles.velocity[0] = DVec3::new(3.0, 0.0, -0.1);
-        let observation = Observation { step: 7, time: 0.1, particles: &particles, potential_energy: -1.0, report };
+        let observation = Observation {
+            step: 7,
+            time: 0.1,
+            particles: &particles,
+            kinetic_energy: particles.kinetic_energy(),
+            potential_energy: -1.0,
+            report,
+        };
         let mut out = Vec::new();
         write_header(obstacles, &mut out).unwrap();
         write_row(&observation, obstacles.len(), &mut out).unwrap();

@@ -64,7 +64,14 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
             least_gap: f64::INFINITY,
             ..Default::default()
         };
-        recorder.record_step(&Observation { step, time, particles, potential_energy: -time, report: &report })?;
+        recorder.record_step(&Observation {
+            step,
+            time,
+            particles,
+            kinetic_energy: 0.0,
+            potential_energy: -time,
+            report: &report,
+        })?;
         if step % FRAME_EVERY == 0 {
             let contacts: Vec<_> = state.contacts.iter().map(|contact| geometry(contact, particles)).collect();
             let obstacles = obstacles(time, dimension);
