@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
-use gluey::environment::{Prediction, Span};
+use gluey::environment::{Prediction, Signal, Span};
 use gluey::geometry::{Extent, Motion, Obstacle, Shape, Side};
+use gluey::openings::{Inlet, Outlet, Region};
 use gluey::scene::Scene;
 use toml_edit::{DocumentMut, Item};
 
@@ -42,6 +43,9 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
         let law = if own { format!("; law: {}", law_in_words(law)) } else { String::new() };
         lines.push(("obstacle", format!("`{}`: {}{law}", obstacle.name, obstacle_in_words(obstacle))));
     }
+    let openings = &scene.simulation.openings;
+    lines.extend(openings.inlets.iter().map(|inlet| ("inlet", inlet_in_words(inlet, scene))));
+    lines.extend(openings.outlets.iter().map(|outlet| ("outlet", outlet_in_words(outlet, scene))));
     lines.push(("law", law_in_words(&scene.simulation.adhesion.between_particles)));
     lines.push(("scheme", scheme(scene).to_owned()));
     lines.extend(environment(scene).into_iter().map(|line| ("environment", line)));
@@ -63,10 +67,12 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
 
 fn particles(scene: &Scene) -> Vec<String> {
     let particles = &scene.simulation.state.particles;
+    if particles.is_empty() {
+        return vec!["none at the start".to_owned()];
+    }
     let range = |column: &[f64]| {
         let least = column.iter().copied().fold(f64::INFINITY, f64::min);
-        let greatest = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if least == greatest { number(least) } else { format!("{} to {}", number(least), number(greatest)) }
+        range(least, column.iter().copied().fold(f64::NEG_INFINITY, f64::max))
     };
     let mut lines =
         vec![format!("{}, radius {}, mass {}", particles.len(), range(&particles.radius), range(&particles.mass))];
@@ -75,6 +81,40 @@ fn particles(scene: &Scene) -> Vec<String> {
         lines.push(format!("{members} in group `{}`", group.name));
     }
     lines
+}
+
+fn range(least: f64, greatest: f64) -> String {
+    if least == greatest { number(least) } else { format!("{} to {}", number(least), number(greatest)) }
+}
+
+fn inlet_in_words(inlet: &Inlet, scene: &Scene) -> String {
+    let rate = match &inlet.rate {
+        Signal::Constant(rate) => format!("{} particles a time", number(*rate)),
+        _ => "a rate that changes in time".to_owned(),
+    };
+    let end = inlet.until.min(scene.until);
+    let due = inlet.due(end).map_or_else(|error| error.to_string(), |due| format!("{due} by t = {}", number(end)));
+    let radii = range(inlet.radii[0], inlet.radii[1]);
+    let group = &scene.groups[inlet.group as usize].name;
+    let region = region_in_words(&inlet.region);
+    format!("`{}`: {region}, {rate} of radius {radii} in group `{group}`; {due}", inlet.name)
+}
+
+fn outlet_in_words(outlet: &Outlet, scene: &Scene) -> String {
+    let name = |group: &u32| format!("`{}`", scene.groups[*group as usize].name);
+    let whom = outlet.groups.as_ref().map_or_else(
+        || "everyone".to_owned(),
+        |groups| format!("group {}", listed(&groups.iter().map(name).collect::<Vec<_>>())),
+    );
+    format!("`{}`: {}, takes {whom}", outlet.name, region_in_words(&outlet.region))
+}
+
+fn region_in_words(region: &Region) -> &'static str {
+    match region {
+        Region::Box { .. } => "box",
+        Region::Ball { .. } => "ball",
+        Region::HalfSpace { .. } => "half-space",
+    }
 }
 
 fn place(extent: &Extent) -> String {
@@ -186,10 +226,18 @@ fn output(scene: &Scene) -> String {
 }
 
 /// Whether the time step suits the forces: how far a particle that is let go moves in a step, first from rest and then
-/// after it has fallen through the whole scene.
+/// after it has fallen through the whole scene. One particle in the middle of each inlet stands for those who come.
 fn warnings(scene: &Scene) -> String {
     let simulation = &scene.simulation;
-    let (dt, particles) = (simulation.settings.dt, &simulation.state.particles);
+    let (dt, mut particles) = (simulation.settings.dt, simulation.state.particles.clone());
+    let openings = &simulation.openings;
+    for inlet in &openings.inlets {
+        let [lower, upper] = inlet.region.corners(openings.dimension.directions());
+        particles.push(lower.midpoint(upper), inlet.radii[0], inlet.mass(inlet.radii[0], openings.dimension));
+        let last = particles.len() - 1;
+        (particles.velocity[last], particles.group[last]) = (inlet.velocity, inlet.group);
+    }
+    let particles = &particles;
     let mut prediction = Prediction::default();
     if let Err(error) = simulation.environment.predict(particles, Span { start: 0.0, dt }, &mut prediction) {
         return format!("\nwarning: the forces cannot be evaluated at t = 0: {error}\n");

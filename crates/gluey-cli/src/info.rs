@@ -107,8 +107,10 @@ impl Facts {
             CheckpointStatus::Bad(error) => format!("unusable: {error}"),
         };
         let overlap = match self.particles() {
-            Some((_, radius)) => format!("{} of the smallest radius", size(self.extremes.overlap / radius)),
-            None => size(self.extremes.overlap),
+            Some((_, radius)) if radius.is_finite() => {
+                format!("{} of the smallest radius", size(self.extremes.overlap / radius))
+            }
+            _ => size(self.extremes.overlap),
         };
         let mut rows = vec![
             ("scene", format!("{}, {}D, seed {}", info.scene_name, info.dimension, info.seed)),
@@ -117,6 +119,10 @@ impl Facts {
             ("simulated time", number(self.step() as f64 * info.dt)),
         ];
         rows.extend(self.particles().map(|(count, _)| ("particles", count.to_string())));
+        if self.summary.value("entered").is_some() {
+            let passed = format!("{} in, {} out, {} waiting", last("entered"), last("left"), last("waiting"));
+            rows.push(("openings", passed));
+        }
         rows.extend([
             ("contacts", format!("{}, {} glued", last("contacts"), last("glued"))),
             ("kinetic energy", last("kinetic_energy")),

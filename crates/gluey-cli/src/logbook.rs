@@ -200,6 +200,7 @@ fn run_info(scene: &Scene) -> RunInfo {
         dt: scene.simulation.settings.dt,
         groups: scene.groups.iter().map(group).collect(),
         obstacle_names: scene.simulation.obstacles.iter().map(|obstacle| obstacle.name.clone()).collect(),
+        openings: !scene.simulation.openings.is_empty(),
     }
 }
 
@@ -216,13 +217,17 @@ fn view(scene: &Scene) -> Extent {
     Extent { lower: lower - room, upper: upper + room, dimension }
 }
 
-/// The smallest box that holds the particles and the bounded obstacles of a scene where they are at t = 0.
+/// The smallest box that holds the particles, the inlets and the bounded obstacles of a scene where they are at t = 0.
 pub fn extent(scene: &Scene) -> Extent {
     let particles = &scene.simulation.state.particles;
     let (mut lower, mut upper) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for (position, radius) in particles.position.iter().zip(&particles.radius) {
         let half = DVec3::new(*radius, *radius, if scene.dimension == 2 { 0.0 } else { *radius });
         (lower, upper) = (lower.min(position - half), upper.max(position + half));
+    }
+    for inlet in &scene.simulation.openings.inlets {
+        let [from, to] = inlet.region.corners(scene.simulation.openings.dimension.directions());
+        (lower, upper) = (lower.min(from), upper.max(to));
     }
     let of_particles = Extent { lower, upper, dimension: scene.dimension };
     // What is infinite in one direction only, as a pipe, is drawn no longer than the particles' place asks for.

@@ -74,7 +74,7 @@ fn measure_run(run: &Path, label: String, wishes: &MeasureArguments) -> Result<M
     for stamp in snapshots.stamps() {
         let frame = snapshots.read(stamp)?;
         if let Some(passages) = &mut passages {
-            passages.look(&frame.contacts);
+            passages.look(&frame.particles, &frame.contacts);
         }
         rows.push(Row {
             time: frame.time,

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use gluey::openings::Traffic;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::tally::Tally;
@@ -70,8 +71,13 @@ impl Progress {
 }
 
 fn figures(time: f64, tally: &Tally) -> String {
+    let Traffic { entered, left, waiting } = tally.traffic;
+    let traffic = match (entered.number, left.number, waiting) {
+        (0, 0, 0) => String::new(),
+        (entered, left, waiting) => format!("  {entered} in, {left} out, {waiting} waiting"),
+    };
     format!(
-        "t = {}  {}  {} glued  {:.1} sweeps/step  worst overlap {} r",
+        "t = {}{traffic}  {}  {} glued  {:.1} sweeps/step  worst overlap {} r",
         number(time),
         count(tally.contacts as u64, "contact"),
         tally.glued,
@@ -93,5 +99,7 @@ mod tests {
     fn figures_can_be_read() {
         let tally = Tally { steps: 2, sweeps: 5, contacts: 1, glued: 1, worst_overlap: 3.21e-7, ..Tally::default() };
         assert_eq!(figures(0.1 + 0.2, &tally), "t = 0.3  1 contact  1 glued  2.5 sweeps/step  worst overlap 3.2e-7 r");
+        let open = Tally { traffic: Traffic { waiting: 7, ..Traffic::default() }, ..tally };
+        assert!(figures(1.0, &open).starts_with("t = 1  0 in, 0 out, 7 waiting  1 contact"));
     }
 }

@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use gluey::geometry::Particles;
 use gluey::projection::{ProblemFile, ProblemFileError};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
@@ -122,7 +123,7 @@ impl Run {
     fn open(scene: Scene, logbook: Logbook, (file, report): (Option<&Path>, StepReport)) -> Result<Self> {
         logbook.record_host(&host::facts(file))?;
         remove_if_there(&logbook.folder().join(FAILED_PROJECTION))?;
-        let tally = Tally::new(&scene.simulation.state.particles, &report);
+        let tally = Tally::new(&scene.simulation, &report);
         Ok(Self { scene, logbook, tally, report, dump: None })
     }
 
@@ -243,17 +244,21 @@ fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpo
     )
 }
 
-/// Files that the scene reads its particles from may have changed since the run started.
+/// Files that the scene reads its particles from may have changed since the run started. Those who were there at the start
+/// and have not left are compared; who came later has a later id.
 fn refuse_other_particles(scene: &Scene, checkpoint: &Checkpoint) -> Result<()> {
     let (now, then) = (&scene.simulation.state.particles, &checkpoint.state.particles);
-    if (&now.radius, &now.mass, &now.group) == (&then.radius, &then.mass, &then.group) {
+    let entered: u64 = checkpoint.state.ledger.inlets.iter().map(|inlet| inlet.amount.number).sum();
+    let of = |particles: &Particles, i: usize| (particles.radius[i], particles.mass[i], particles.group[i]);
+    let same = |(i, id): (usize, &u64)| *id >= now.born || of(now, *id as usize) == of(then, i);
+    if then.born == now.born + entered && then.id.iter().enumerate().all(same) {
         return Ok(());
     }
     bail!(
         "the scene no longer gives the particles that were run: {} then, {} now, or with other radii, masses or \
          groups\n  help: restore the files that the scene refers to, or start anew without --resume",
-        then.len(),
-        now.len()
+        then.born - entered,
+        now.born
     )
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gluey::openings::Amount;
 use gluey::simulation::Timings;
 
 use crate::logbook::Spent;
@@ -21,12 +22,15 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
     };
     let resumed = if way.first > 0 { format!(" (resumed at {})", way.first) } else { String::new() };
     let pace = tally.steps as f64 / run.logbook.elapsed().as_secs_f64().max(1e-9);
-    let rows = [
+    let mut rows = vec![
         ("steps", format!("{} of {}{resumed}", state.step, way.last.max(state.step))),
         ("simulated time", number(simulation.time())),
         ("wall time", format!("{}, {pace:.0} steps a second", duration(run.logbook.elapsed()))),
         ("spent on", spent(run)),
         ("particles", state.particles.len().to_string()),
+    ];
+    rows.extend(passed(run));
+    rows.extend([
         ("contacts", format!("{}, {} glued", tally.contacts, tally.glued)),
         ("sweeps", format!("{:.1} a step", tally.sweeps_per_step())),
         ("worst overlap", format!("{} of the smallest radius", size(tally.worst_overlap))),
@@ -34,7 +38,7 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         ("steps split", tally.split.to_string()),
         ("unconverged", tally.unconverged.to_string()),
         ("frames", run.logbook.frames().to_string()),
-    ];
+    ]);
     let mut text = format!("{}: {how}\n", run.scene.name);
     for (name, figure) in rows {
         let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail
@@ -44,6 +48,20 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         let _ = writeln!(text, "\nGo on with\n  {}", resume_command(folder, until));
     }
     text
+}
+
+/// What has passed each opening since the start of the run.
+fn passed(run: &Run) -> Vec<(&'static str, String)> {
+    let (openings, ledger) = (&run.scene.simulation.openings, &run.scene.simulation.state.ledger);
+    let inlets = openings.inlets.iter().zip(&ledger.inlets);
+    let outlets = openings.outlets.iter().zip(&ledger.outlets);
+    let told = |name: &str, amount: &Amount| format!("{} by `{name}`, mass {}", amount.number, number(amount.mass));
+    let mut rows: Vec<_> = inlets.map(|(inlet, entered)| ("entered", told(&inlet.name, &entered.amount))).collect();
+    rows.extend(outlets.map(|(outlet, left)| ("left", told(&outlet.name, left))));
+    if !openings.inlets.is_empty() {
+        rows.push(("waiting", run.tally.traffic.waiting.to_string()));
+    }
+    rows
 }
 
 fn spent(run: &Run) -> String {

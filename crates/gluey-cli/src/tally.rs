@@ -1,7 +1,7 @@
 //! The figures of a run, gathered step by step.
 
-use gluey::geometry::Particles;
-use gluey::simulation::StepReport;
+use gluey::openings::Traffic;
+use gluey::simulation::{Simulation, StepReport};
 
 /// What has happened since this process started or resumed the run.
 #[derive(Clone, Debug, Default)]
@@ -24,15 +24,18 @@ pub struct Tally {
     pub contacts: usize,
     /// Contacts with γ < 0 after the last step.
     pub glued: usize,
+    /// What has passed the openings, and who waits.
+    pub traffic: Traffic,
 }
 
 impl Tally {
     /// Nothing has happened since the step that this report is of.
-    pub fn new(particles: &Particles, report: &StepReport) -> Self {
+    pub fn new(simulation: &Simulation, report: &StepReport) -> Self {
         Self {
-            smallest_radius: particles.smallest_radius(),
+            smallest_radius: simulation.smallest_radius(),
             contacts: report.contacts,
             glued: report.glued,
+            traffic: report.traffic,
             ..Self::default()
         }
     }
@@ -47,6 +50,7 @@ impl Tally {
         self.unconverged += u64::from(report.unconverged);
         self.contacts = report.contacts;
         self.glued = report.glued;
+        self.traffic = report.traffic;
     }
 
     /// Mean number of iterations of a step.

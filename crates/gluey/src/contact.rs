@@ -66,6 +66,12 @@ impl Pair {
         }
     }
 
+    /// The pair under new indices of its particles, in the same order; none where one of them has none.
+    pub(crate) fn renumbered(self, index: impl Fn(u32) -> Option<u32>) -> Option<Self> {
+        let first = index(self.first)?;
+        Some(Self { first, which: if self.kind == 0 { index(self.which)? } else { self.which }, ..self })
+    }
+
     /// What pairs are sorted by, in few comparisons.
     fn key(self) -> (u64, u32) {
         (u64::from(self.first) << 32 | u64::from(self.kind), self.which)

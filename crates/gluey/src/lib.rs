@@ -73,6 +73,7 @@ pub mod geometry;
 pub mod measures;
 pub mod morton;
 pub mod neighbours;
+pub mod openings;
 pub mod plane;
 pub mod projection;
 mod room;

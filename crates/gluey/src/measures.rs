@@ -86,8 +86,8 @@ pub struct Passages {
 /// One wall on its way around.
 #[derive(Clone, Debug, Default)]
 struct Passage {
-    /// Who was on the wall at the start.
-    start: BTreeSet<u32>,
+    /// Who was on the wall at the start, by id.
+    start: BTreeSet<u64>,
     /// Angles from the bottom (rad, increasing) and how many of them were on it.
     record: Vec<(f64, usize)>,
 }
@@ -100,14 +100,15 @@ impl Passages {
         Self { up, ahead, last: BTreeMap::new(), under_way: BTreeMap::new(), done: Vec::new() }
     }
 
-    /// Looks at the contacts of the next frame, which has come before a wall has turned by half a turn.
-    pub fn look(&mut self, contacts: &[ContactGeometry]) {
-        let mut walls: BTreeMap<(u32, u32), (DVec3, BTreeSet<u32>)> = BTreeMap::new();
+    /// Looks at the next frame, which has come before a wall has turned by half a turn. Its contacts name particles by
+    /// index; followed are these by their ids.
+    pub fn look(&mut self, particles: &Particles, contacts: &[ContactGeometry]) {
+        let mut walls: BTreeMap<(u32, u32), (DVec3, BTreeSet<u64>)> = BTreeMap::new();
         for contact in contacts {
             if let Partner::Obstacle { obstacle, feature } = contact.contact.pair.partner() {
                 let (normal, touching) = walls.entry((obstacle, feature)).or_default();
                 *normal = contact.normal;
-                touching.insert(contact.contact.pair.first());
+                touching.insert(particles.id[contact.contact.pair.first() as usize]);
             }
         }
         for (wall, (normal, touching)) in &walls {
@@ -219,7 +220,7 @@ mod tests {
             let gone = |k: i32| (40 * k..345).contains(&degree.rem_euclid(360));
             let contacts: Vec<ContactGeometry> =
                 (1..=8).filter(|k| !gone(*k)).map(|k| touch(k as u32, 0, normal)).collect();
-            passages.look(&contacts);
+            passages.look(&lattice(|_, _| 0), &contacts);
         }
         passages
     }
@@ -240,10 +241,24 @@ mod tests {
     fn a_wall_that_is_bare_has_been_left_by_all() {
         let mut passages = Passages::new(DVec3::Y, DVec3::Z);
         let normal = |degrees: f64| DVec3::new(degrees.to_radians().sin(), -degrees.to_radians().cos(), 0.0);
-        passages.look(&[touch(1, 0, normal(29.0))]);
-        passages.look(&[touch(1, 0, normal(31.0))]);
+        let particles = lattice(|_, _| 0);
+        passages.look(&particles, &[touch(1, 0, normal(29.0))]);
+        passages.look(&particles, &[touch(1, 0, normal(31.0))]);
         assert_eq!(passages.departure(), None, "it was not seen further");
-        passages.look(&[]);
+        passages.look(&particles, &[]);
         assert_eq!(passages.share(1.0), Some(0.0));
+    }
+    #[test]
+    fn a_particle_is_followed_under_another_index() {
+        let mut passages = Passages::new(DVec3::Y, DVec3::Z);
+        let normal = |degrees: f64| DVec3::new(degrees.to_radians().sin(), -degrees.to_radians().cos(), 0.0);
+        let mut particles = lattice(|_, _| 0);
+        passages.look(&particles, &[touch(1, 0, normal(29.0))]);
+        passages.look(&particles, &[touch(1, 0, normal(31.0))]);
+        particles.retain(|i| i != 0);
+        passages.look(&particles, &[touch(0, 0, normal(60.0))]);
+        assert_eq!(passages.share(1.0), Some(1.0), "particle 0 of this frame was particle 1");
+        passages.look(&particles, &[touch(1, 0, normal(90.0))]);
+        assert_eq!(passages.share(1.6), Some(0.0), "and this one is somebody else");
     }
 }

@@ -292,6 +292,12 @@ impl Grid {
         found.dedup(); // columns may share buckets
     }
 
+    /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice, and
+    /// others with them.
+    pub fn around(&self, centre: DVec3, mut look: impl FnMut(u32)) {
+        self.visit(self.cube(centre), |entries| entries.iter().for_each(|entry| look(entry.id)));
+    }
+
     fn cube(&self, x: DVec3) -> Cube {
         x.to_array().map(|c| {
             let scaled = c * self.inverse_side;
@@ -316,6 +322,9 @@ impl Grid {
             (from, home[axis].saturating_add(1).min(self.greatest[axis]))
         };
         let ((x, to_x), (y, to_y), (low, high)) = (range(0), range(1), range(2));
+        if low > high {
+            return; // far above or below all of them
+        }
         let entries = |from: usize, to: usize| &self.entries[self.start[from] as usize..self.start[to + 1] as usize];
         for cx in x..=to_x {
             for cy in y..=to_y {
@@ -428,6 +437,22 @@ mod tests {
         assert!(list.cover(&far, &[1.0; 2], |_| 1.0), "too far for what is remembered");
         assert!(list.cover(&[DVec3::ZERO; 2], &[1.0; 2], |_| 1.0));
         assert!(list.cover(&[DVec3::ZERO, DVec3::NAN], &[1.0; 2], |_| 1.0));
+    }
+
+    #[test]
+    fn whoever_is_near_any_point_is_named() {
+        let position: Vec<DVec3> = (0..5).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
+        let grid = Grid::new(&position, &[0.5; 5]);
+        let named = |x: DVec3| {
+            let mut found = Vec::new();
+            grid.around(x, |i| found.push(i));
+            found
+        };
+        assert!(named(DVec3::new(1.9, 0.9, -0.9)).contains(&2));
+        for far in [DVec3::X, DVec3::Y, DVec3::Z].iter().flat_map(|axis| [*axis * 50.0, *axis * -50.0]) {
+            assert_eq!(named(far), [] as [u32; 0], "{far}");
+        }
+        Grid::new(&[], &[]).around(DVec3::ZERO, |i| panic!("{i} is not there"));
     }
 
     #[test]

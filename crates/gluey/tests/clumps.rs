@@ -403,3 +403,26 @@ fn clumps_that_cannot_be_are_refused_where_they_stand() {
     refused(fill, &placed(", spin = 3"), &["a vector in 3D"]);
     refused(fill, "place.list = [{ position = [0, 0, 2.5] }, { position = [0, 0, 2.6] }]", &["overlap"]);
 }
+
+#[test]
+fn clumps_leave_whole_and_the_others_go_on() {
+    let outlet = "[[outlet]]\nname = \"hole\"\nbox = { lower = [-0.5, -0.5, 0], upper = [0, 0.5, 0.3] }\nfrom = 0.3\n";
+    let mut simulation = Scene::parse(&format!("{PILE}{outlet}"), Path::new("pile.toml")).unwrap().simulation;
+    let before = simulation.state.clumps.list.len();
+    for _ in 0..400 {
+        simulation.step().unwrap();
+        let State { particles, clumps, .. } = &simulation.state;
+        for clump in &clumps.list {
+            let ids = &particles.id[clump.spheres()];
+            assert!(ids.is_sorted() && ids[2] - ids[0] == 2 && (ids[0] - 10) % 3 == 0, "{ids:?}");
+            let held = clump.spheres().zip(clumps.arms_of(clump));
+            held.for_each(|(i, arm)| {
+                assert!(particles.position[i].distance(clump.centre + clump.orientation * *arm) < 1e-12);
+            });
+        }
+    }
+    let State { particles, clumps, .. } = &simulation.state;
+    let left = particles.len() - 3 * clumps.list.len();
+    assert!(clumps.list.len() < before && !clumps.list.is_empty() && left <= 10);
+    assert_eq!(clumps.arms.len(), 3 * clumps.list.len());
+}

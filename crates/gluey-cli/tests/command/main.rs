@@ -4,6 +4,7 @@
 
 mod errors;
 mod looks;
+mod openings;
 mod paper;
 mod pictures;
 mod plane;

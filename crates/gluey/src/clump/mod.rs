@@ -122,6 +122,18 @@ impl Clumps {
         owners
     }
 
+    /// Tells the new indices of particles, or none for those that are gone: with its first sphere a clump goes.
+    pub fn renumber(&mut self, index: impl Fn(u32) -> Option<u32>) {
+        let old = std::mem::take(&mut self.arms);
+        self.list.retain_mut(|clump| {
+            let Some(first) = index(clump.first) else { return false };
+            let arms = self.arms.len() as u32;
+            self.arms.extend_from_slice(&old[clump.arms as usize..(clump.arms + clump.count) as usize]);
+            (clump.first, clump.arms) = (first, arms);
+            true
+        });
+    }
+
     /// Adds a clump, and its spheres to the particles.
     pub fn push(&mut self, template: &Template, start: &Start, group: u32, particles: &mut Particles) {
         let Start { centre, orientation, velocity, spin } = *start;

@@ -1,5 +1,7 @@
 //! What acts on the particles: gravity, forces, the drag of a fluid and its flow.
 
+use std::f64::consts::PI;
+
 use glam::DVec3;
 
 use super::error::parsed_with;
@@ -39,6 +41,26 @@ pub enum Dimension {
     /// Space.
     #[default]
     Three,
+}
+
+impl Dimension {
+    /// Volume of a sphere; in the plane that of a disc of unit thickness.
+    #[must_use]
+    pub fn volume(self, radius: f64) -> f64 {
+        match self {
+            Self::Two => PI * radius * radius,
+            Self::Three => 4.0 / 3.0 * PI * radius.powi(3),
+        }
+    }
+
+    /// 1 in the directions that there are, 0 in the others.
+    #[must_use]
+    pub fn directions(self) -> DVec3 {
+        match self {
+            Self::Two => DVec3::new(1.0, 1.0, 0.0),
+            Self::Three => DVec3::ONE,
+        }
+    }
 }
 
 /// A force on some or all particles.

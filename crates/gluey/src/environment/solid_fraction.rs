@@ -52,10 +52,7 @@ struct Weight {
 impl Weight {
     /// Volume of a sphere, or area of a disc.
     fn size(&self, radius: f64) -> f64 {
-        match self.dimension {
-            Dimension::Two => PI * radius * radius,
-            Dimension::Three => 4.0 / 3.0 * PI * radius.powi(3),
-        }
+        self.dimension.volume(radius)
     }
 
     /// W, per volume or area.

@@ -113,7 +113,7 @@ impl<'a> Step<'a> {
     }
 
     fn drive(&self, i: usize) -> Result<Drive, EnvironmentError> {
-        let Particles { position, velocity, radius, mass, group } = self.particles;
+        let Particles { position, velocity, radius, mass, group, .. } = self.particles;
         let (x, v) = (position[i], velocity[i]);
         if self.forces.is_empty() && self.forcing.flow.is_none() {
             return Ok(Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag: self.drag(i) });

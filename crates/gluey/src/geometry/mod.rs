@@ -25,6 +25,7 @@ pub use mesh::TriangleMesh;
 pub use motion::{Motion, MotionError};
 pub use obstacle::{Obstacle, Placed, Touch};
 pub use particles::Particles;
+pub(crate) use particles::retain;
 pub use plate::{Plate, Wheel};
 pub use pose::Pose;
 pub use revolution::{Funnel, Section};

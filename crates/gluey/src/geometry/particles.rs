@@ -16,6 +16,11 @@ pub struct Particles {
     pub mass: Vec<f64>,
     /// Index of the group each particle belongs to.
     pub group: Vec<u32>,
+    /// Who each is, from its first step to its last: numbers that increase and are never used again. Indices change when
+    /// others leave, ids do not.
+    pub id: Vec<u64>,
+    /// How many there have ever been: the id of the next.
+    pub born: u64,
 }
 
 impl Particles {
@@ -31,13 +36,25 @@ impl Particles {
         self.position.is_empty()
     }
 
-    /// Adds one particle at rest in group 0; set its other columns afterwards.
+    /// Adds one particle at rest in group 0 with the next id; set its other columns afterwards.
     pub fn push(&mut self, position: DVec3, radius: f64, mass: f64) {
         self.position.push(position);
         self.velocity.push(DVec3::ZERO);
         self.radius.push(radius);
         self.mass.push(mass);
         self.group.push(0);
+        self.id.push(self.born);
+        self.born += 1;
+    }
+
+    /// Keeps those for which this holds, in their order.
+    pub fn retain(&mut self, stays: impl Fn(usize) -> bool) {
+        retain(&mut self.position, &stays);
+        retain(&mut self.velocity, &stays);
+        retain(&mut self.radius, &stays);
+        retain(&mut self.mass, &stays);
+        retain(&mut self.group, &stays);
+        retain(&mut self.id, &stays);
     }
 
     /// xⁿ⁺¹ = xⁿ + hVⁿ⁺¹ with the velocities given.
@@ -75,4 +92,10 @@ impl Particles {
     pub fn momentum(&self) -> DVec3 {
         self.mass.iter().zip(&self.velocity).map(|(m, v)| *v * *m).sum()
     }
+}
+
+/// Keeps the entries of a column whose index this holds for, in their order.
+pub(crate) fn retain<T>(column: &mut Vec<T>, stays: impl Fn(usize) -> bool) {
+    let mut index = 0..column.len();
+    column.retain(|_| index.next().is_some_and(&stays));
 }

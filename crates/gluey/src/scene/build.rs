@@ -1,6 +1,5 @@
 //! From the file as written to the checked simulation; problems are collected, not thrown at the first.
 
-use std::ops::Range;
 use std::path::Path;
 
 use super::diagnostics::{Problem, suggestion};
@@ -8,6 +7,7 @@ use super::file::{
     AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, FractionFile, GlueyFile, ImpulsesFile, LawFile,
     MethodFile, RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
+use super::openings::Doors;
 use super::shapes::Workshop;
 use super::sources::Nursery;
 use super::tree::Place;
@@ -22,6 +22,7 @@ use crate::environment::{
 use crate::expression::{Expression, ExpressionError};
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
 use crate::neighbours;
+use crate::openings::Openings;
 use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
 use crate::simulation::{ImpulseRule, Recourse, Settings, Simulation, State};
 
@@ -62,6 +63,8 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     };
     let mut particles = nursery.grow(&file.particles, &mut problems);
     let clumps = nursery.clumps(&file.clumps, &root.key("clump"), &mut particles, &mut problems);
+    let doors = Doors { dimension, seed: file.seed, groups: &names, obstacles: &obstacles, root: &root };
+    let openings = doors.openings(file, &mut problems);
     let settings = settings(file);
     let steps = file.time.until.0 / file.time.dt.0;
     if steps > MOST_STEPS {
@@ -69,9 +72,13 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         problems.push(problem.help(format!("`until` / `dt` must not exceed {MOST_STEPS:.1e}")));
     }
     if problems.is_empty() {
+        if particles.is_empty() && openings.inlets.is_empty() {
+            let problem = Problem::general("the scene has no particles");
+            problems.push(problem.help("add a [[particles]] table, or an [[inlet]]"));
+        }
         check_start(&particles, &clumps, &obstacles, &settings, &mut problems);
     }
-    let laws = Laws { file, particles: &particles, obstacles: &obstacles, root: &root };
+    let laws = Laws { file, greatest: greatest(&particles, &openings), obstacles: &obstacles, root: &root };
     let adhesion = laws.adhesion(&mut problems);
     let reader = Reader { dimension, groups: &names, root: &root };
     let environment = environment(file, &reader, &mut problems);
@@ -89,6 +96,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         MethodFile::Uzawa => Box::new(Uzawa),
     };
     simulation.settings = settings;
+    simulation.openings = openings;
     let stem = origin.path.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy().into_owned());
     Ok(Scene {
         text: origin.text.to_owned(),
@@ -117,7 +125,7 @@ pub(super) fn stage(file: &SceneFile, origin: Origin, problems: &mut Vec<Problem
 }
 
 /// Names head columns and stand in rows of text files.
-fn check_name(name: &Name, problems: &mut Vec<Problem>) {
+pub(super) fn check_name(name: &Name, problems: &mut Vec<Problem>) {
     if name.text.trim().is_empty() {
         problems.push(Problem::at(name.span.clone(), "this name is empty"));
     } else if name.text.chars().any(char::is_control) {
@@ -190,7 +198,7 @@ fn obstacles(file: &SceneFile, workshop: Workshop, root: &Place, problems: &mut 
     obstacles
 }
 
-fn unknown<'a>(kind: &str, name: &Name, known: impl Iterator<Item = &'a str>) -> Problem {
+pub(super) fn unknown<'a>(kind: &str, name: &Name, known: impl Iterator<Item = &'a str>) -> Problem {
     let problem = Problem::at(name.span.clone(), format!("there is no {kind} `{}`", name.text));
     let known: Vec<&str> = known.collect();
     problem.help(match suggestion(&name.text, known.iter().copied()) {
@@ -242,9 +250,6 @@ fn check_start(
     settings: &Settings,
     problems: &mut Vec<Problem>,
 ) {
-    if particles.is_empty() {
-        return problems.push(Problem::general("the scene has no particles").help("add a [[particles]] table"));
-    }
     if particles.len() >= u32::MAX as usize {
         return problems.push(Problem::general("a scene has at most 4294967294 particles"));
     }
@@ -279,10 +284,19 @@ fn check_start(
     }
 }
 
+/// The greatest mass and the greatest radius of those who are there or may come.
+fn greatest(particles: &Particles, openings: &Openings) -> (f64, f64) {
+    let inlets = openings.inlets.iter().map(|inlet| inlet.radii[1]);
+    let masses = openings.inlets.iter().map(|inlet| inlet.mass(inlet.radii[1], openings.dimension));
+    let greatest = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
+    (masses.fold(greatest(&particles.mass), f64::max), inlets.fold(greatest(&particles.radius), f64::max))
+}
+
 /// What the laws of contact are made from.
 struct Laws<'a> {
     file: &'a SceneFile,
-    particles: &'a Particles,
+    /// The greatest mass and the greatest radius.
+    greatest: (f64, f64),
     obstacles: &'a [Obstacle],
     root: &'a Place<'a>,
 }
@@ -333,11 +347,10 @@ impl Laws<'_> {
 
     /// The law written at a place, between surfaces whose roughness sizes have these sums.
     fn law(&self, given: &LawFile, place: &Place, sums: &[f64]) -> Result<Law, Problem> {
-        let greatest = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
         match given {
             LawFile::Inelastic => Ok(Law::Inelastic),
             LawFile::Aggregating(AggregatingFile { strength }) => {
-                let (mass, radius) = (greatest(&self.particles.mass), greatest(&self.particles.radius));
+                let (mass, radius) = self.greatest;
                 let bond = BOND * mass * radius / self.file.time.dt.0.powi(2);
                 Ok(Law::Aggregating { strength: strength.map_or(bond, |strength| strength.0) })
             }
@@ -443,6 +456,17 @@ struct Reader<'a> {
     root: &'a Place<'a>,
 }
 
+/// An expression of these variables, written somewhere in the file of `place`.
+pub(super) fn expression(written: &Name, place: &Place, variables: &[&str]) -> Result<Expression, Problem> {
+    let Name { text, span } = written;
+    Expression::parse(text, variables).map_err(|ExpressionError { at, message, help }| {
+        // Quotes come before the text; with escapes in it only the whole can be shown.
+        let start = place.text().get(span.clone()).and_then(|raw| raw.find(text)).map(|quotes| span.start + quotes);
+        let span = start.map_or(span.clone(), |start| start + at.start..start + at.end);
+        Problem { help, ..Problem::at(span, message) }
+    })
+}
+
 /// What messages call a force.
 fn label(force: &ForceFile, index: usize) -> String {
     force.name.clone().unwrap_or_else(|| format!("force {index}"))
@@ -506,17 +530,8 @@ impl Reader<'_> {
 
     /// Three expressions; in 2D the third may be left out.
     fn expressions(&self, texts: &[Name], place: &Place, variables: &[&str]) -> Result<[Expression; 3], Problem> {
-        let parse = |text: &str, span: &Range<usize>| {
-            Expression::parse(text, variables).map_err(|ExpressionError { at, message, help }| {
-                // Quotes come before the text; with escapes in it only the whole can be shown.
-                let start =
-                    place.text().get(span.clone()).and_then(|raw| raw.find(text)).map(|quotes| span.start + quotes);
-                let span = start.map_or(span.clone(), |start| start + at.start..start + at.end);
-                Problem { help, ..Problem::at(span, message) }
-            })
-        };
-        let one =
-            |index: usize| texts.get(index).map_or_else(|| parse("0", &(0..0)), |name| parse(&name.text, &name.span));
+        let zero = Name { text: "0".to_owned(), span: 0..0 };
+        let one = |index: usize| expression(texts.get(index).unwrap_or(&zero), place, variables);
         if texts.len() == 3 || (texts.len() == 2 && self.dimension == 2) {
             return Ok([one(0)?, one(1)?, one(2)?]);
         }

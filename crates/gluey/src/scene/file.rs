@@ -7,6 +7,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::clumps::ClumpFile;
+use super::openings::{InletFile, OutletFile};
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
@@ -52,6 +53,12 @@ pub struct SceneFile {
     /// Fixed and moving obstacles.
     #[serde(default, rename = "obstacle")]
     pub obstacles: Vec<ObstacleFile>,
+    /// Where particles come in while the run goes on.
+    #[serde(default, rename = "inlet")]
+    pub inlets: Vec<InletFile>,
+    /// Where particles leave the run.
+    #[serde(default, rename = "outlet")]
+    pub outlets: Vec<OutletFile>,
     /// How the projection is solved.
     #[serde(default)]
     pub solver: SolverFile,
@@ -182,7 +189,7 @@ impl<'de> Deserialize<'de> for LawFile {
 }
 
 /// Refuses a second key: reading a choice from a map looks at the first alone.
-fn end_of_choice<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+pub(super) fn end_of_choice<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     match map.next_key::<IgnoredAny>()? {
         Some(_) => Err(serde::de::Error::custom("only one choice may stand here")),
         None => Ok(()),

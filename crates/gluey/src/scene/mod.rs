@@ -7,6 +7,7 @@ mod build;
 mod clumps;
 mod diagnostics;
 mod file;
+mod openings;
 mod picture;
 mod shapes;
 mod sources;

@@ -141,6 +141,40 @@ impl Vector {
     }
 }
 
+/// Two or three numbers, infinite ones allowed, and where they stand in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound(Vector);
+
+impl<'de> Deserialize<'de> for Bound {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let values = Spanned::<Vec<f64>>::deserialize(from)?;
+        let span = values.span();
+        let values = values.into_inner();
+        // What is infinite is checked as if it were 0, and kept.
+        let finite = values.iter().map(|v| if v.is_infinite() { 0.0 } else { *v }).collect();
+        let Vector { span, .. } = Vector::checked(finite, span).map_err(D::Error::custom)?;
+        Ok(Self(Vector { values, span }))
+    }
+}
+
+impl JsonSchema for Bound {
+    fn schema_name() -> Cow<'static, str> {
+        "Bound".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vector::json_schema(generator)
+    }
+}
+
+impl std::ops::Deref for Bound {
+    type Target = Vector;
+
+    fn deref(&self) -> &Vector {
+        &self.0
+    }
+}
+
 /// One radius for all, or the least and the greatest of a uniform distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Radii {

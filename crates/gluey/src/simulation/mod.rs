@@ -23,6 +23,7 @@ use crate::clump::Clump;
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
 use crate::geometry::Obstacle;
+use crate::openings::{Inside, Openings};
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
 use candidates::gap_of;
 use places::Places;
@@ -105,6 +106,8 @@ pub struct Simulation {
     pub state: State,
     /// Fixed and moving obstacles.
     pub obstacles: Vec<Obstacle>,
+    /// Where particles come in and leave.
+    pub openings: Openings,
     /// What moves the particles between contacts.
     pub environment: Box<dyn Environment>,
     /// The law of γ.
@@ -157,6 +160,7 @@ impl Simulation {
         Self {
             state,
             obstacles,
+            openings: Openings::default(),
             environment,
             adhesion,
             solver: Box::new(AcceleratedGaussSeidel::default()),
@@ -183,6 +187,7 @@ impl Simulation {
     /// error that one, too, is left as it was.
     pub fn step_into(&mut self, report: &mut StepReport) -> Result<(), StepError> {
         let (start, dt) = (self.time(), self.settings.dt);
+        let due = self.openings.due((self.state.step + 1) as f64 * dt)?;
         self.workspace.report.clear(self.obstacles.len());
         let mut before: Option<Moving> = None;
         let (mut left, mut pieces) = (1.0, 1_u32); // the share of the step that is left, and in how many sub-steps
@@ -213,6 +218,7 @@ impl Simulation {
             }
         }
         self.state.step += 1;
+        self.pass_openings(&due); // who is in an outlet leaves, who is due comes in
         std::mem::swap(report, &mut self.workspace.report);
         report.contacts = self.state.contacts.len();
         Ok(())
@@ -220,10 +226,10 @@ impl Simulation {
 
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
-        let Self { state, obstacles, environment, adhesion, solver, settings, workspace } = self;
+        let Self { state, obstacles, openings, environment, adhesion, solver, settings, workspace } = self;
         let mut places = std::mem::take(&mut workspace.places);
         let placed = Places::at(obstacles, span.end(), &mut places); // yⁿ⁺¹
-        let now = Setting { state, obstacles, placed, adhesion, settings, span };
+        let now = Setting { state, openings, obstacles, placed, adhesion, settings, span };
         workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
@@ -243,6 +249,21 @@ impl Simulation {
         Ok(())
     }
 
+    /// Who is in an outlet leaves, who is due comes in.
+    fn pass_openings(&mut self, due: &[u64]) {
+        if self.openings.is_empty() {
+            return;
+        }
+        let (time, touching) = (self.time(), self.state.contacts.len());
+        let State { particles, contacts, springs, clumps, ledger, .. } = &mut self.state;
+        let mut inside = Inside { particles, contacts, springs, clumps, ledger };
+        let report = &mut self.workspace.report;
+        report.traffic = self.openings.pass(time, due, &self.obstacles, &mut inside);
+        if self.state.contacts.len() < touching {
+            report.glued = self.state.contacts.iter().filter(|contact| contact.gamma < 0.0).count();
+        }
+    }
+
     fn restore(&mut self, before: Option<Moving>) {
         if let Some(moving) = before {
             self.state.particles.position = moving.position;
@@ -259,8 +280,14 @@ impl Simulation {
         StepError::TooManySubsteps {
             most: self.settings.max_substeps,
             particle,
-            displacement: speed * self.settings.dt / self.state.particles.smallest_radius(),
+            displacement: speed * self.settings.dt / self.smallest_radius(),
         }
+    }
+
+    /// The smallest radius of those who are there or may come: the length scale of every tolerance.
+    #[must_use]
+    pub fn smallest_radius(&self) -> f64 {
+        self.state.particles.smallest_radius().min(self.openings.smallest_radius())
     }
 
     /// Where the wall time of the steps so far went.
@@ -284,14 +311,15 @@ impl Simulation {
     /// Takes a step and gives the projection problem it solved (the last, where there were several), as a file that
     /// another solver can be tried on; it starts from the impulses of the contacts before the step.
     pub fn step_with_problem(&mut self, dimension: usize) -> Result<(StepReport, ProblemFile), StepError> {
-        let (position, contacts) = (self.state.particles.position.clone(), self.state.contacts.clone());
+        let (particles, contacts) = (self.state.particles.clone(), self.state.contacts.clone());
         let report = self.step()?;
         let warm = self.workspace.impulses_of(&contacts);
-        Ok((report, ProblemFile { warm, position, ..self.last_problem(dimension) }))
+        let (position, radius) = (particles.position, particles.radius);
+        Ok((report, ProblemFile { warm, position, radius, ..self.last_problem(dimension) }))
     }
 
     /// The projection problem last solved or given up, for a file that another solver can be tried on; it starts from the
-    /// impulses of the state's contacts.
+    /// impulses of the state's contacts. It is about the particles before those came and left who passed an opening.
     #[must_use]
     pub fn last_problem(&self, dimension: usize) -> ProblemFile {
         let particles = &self.state.particles;

@@ -18,6 +18,7 @@ use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Touch};
 use crate::morton::Curve;
+use crate::openings::Openings;
 use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
 use crate::room::make_room;
 
@@ -64,6 +65,7 @@ struct Overlap {
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
     pub state: &'a State,
+    pub openings: &'a Openings,
     pub obstacles: &'a [Obstacle],
     /// The obstacles at the end of the sub-step.
     pub placed: Places<'a>,
@@ -577,7 +579,7 @@ impl Setting<'_> {
 
     /// The smallest radius: what tolerances are relative to.
     fn length(&self) -> f64 {
-        self.state.particles.smallest_radius()
+        self.state.particles.smallest_radius().min(self.openings.smallest_radius())
     }
 
     /// Against a flat side the linearised constraint is exact, however far the particle slides.

@@ -3,6 +3,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use crate::openings::Traffic;
+
 /// What the particles did to one obstacle, as means over the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
@@ -40,6 +42,8 @@ pub struct StepReport {
     pub slip: f64,
     /// One entry per obstacle, in the scene's order.
     pub loads: Vec<Load>,
+    /// What has passed the openings since the start of the run, and who waits at an inlet after the step.
+    pub traffic: Traffic,
 }
 
 impl StepReport {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::clump::{Clump, Clumps};
 use crate::contact::Contact;
 use crate::geometry::Particles;
+use crate::openings::Ledger;
 use crate::projection::ALONE;
 
 /// State at time tⁿ.
@@ -22,6 +23,8 @@ pub struct State {
     /// The vectors u of the last step's impulses, Λ = max(lower, G u), one a particle: from them the next step looks for
     /// the least impulses. Empty where there was nothing to choose.
     pub springs: Vec<DVec3>,
+    /// What has passed the openings of the scene.
+    pub ledger: Ledger,
 }
 
 impl State {

@@ -1,7 +1,8 @@
 //! What is around each particle, remembered from step to step for as long as that provably serves.
 //!
 //! What is remembered changes the time a search takes and never its result: all that it names is looked at afresh, and
-//! all that it leaves out is proved to be out of reach.
+//! all that it leaves out is proved to be out of reach. The proof is about places, not about who is there: where particles
+//! have come or left and indices mean others, it holds or fails as for those who moved.
 
 use glam::DVec3;
 

@@ -146,8 +146,11 @@ impl Checkpoint {
         if format > FORMAT {
             return Err(TrajectoryError::NewerFormat { path: path.to_owned(), found: format, known: FORMAT });
         }
-        if format != FORMAT {
-            return Err(damaged(format!("there is no format {format}")));
+        if format == 0 {
+            return Err(damaged("there is no format 0".to_owned()));
+        }
+        if format < FORMAT {
+            return Err(TrajectoryError::OlderFormat { path: path.to_owned(), found: format, known: FORMAT });
         }
         if found < expected {
             return Err(truncated(expected));
@@ -232,7 +235,7 @@ mod tests {
         let plain = postcard::to_stdvec(&checkpoint()).unwrap();
         assert_eq!(plain, postcard::to_stdvec(&checkpoint().view()).unwrap(), "view and checkpoint differ");
         let seen = (FORMAT, plain.len(), crc32fast::hash(&plain));
-        assert_eq!(seen, (2, 344, 2_280_617_884), "raise FORMAT and put the new numbers here");
+        assert_eq!(seen, (3, 386, 3_878_896_783), "raise FORMAT and put the new numbers here");
     }
 
     #[test]
@@ -271,6 +274,10 @@ mod tests {
         bytes[8] = 9;
         fs::write(&path, &bytes).unwrap();
         assert!(matches!(Checkpoint::read(&path), Err(TrajectoryError::NewerFormat { found: 9, known: FORMAT, .. })));
+        bytes[8] = 2;
+        fs::write(&path, &bytes).unwrap();
+        let error = Checkpoint::read(&path).unwrap_err();
+        assert!(matches!(error, TrajectoryError::OlderFormat { found: 2, known: FORMAT, .. }), "{error}");
         fs::write(&path, "step,time\n0,0\n").unwrap();
         assert!(matches!(Checkpoint::read(&path), Err(TrajectoryError::NotACheckpoint { .. })));
         fs::remove_file(&path).unwrap();

@@ -72,6 +72,16 @@ pub enum TrajectoryError {
         /// The newest version this program reads.
         known: u32,
     },
+    /// An earlier version of gluey wrote it.
+    #[error("{} was written by an older version of gluey: its format is {found}, this version reads {known}; finish the run with that version or start it anew", path.display())]
+    OlderFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format version.
+        found: u32,
+        /// The one version this program reads.
+        known: u32,
+    },
     /// A checkpoint or frame ends too early.
     #[error("{} is truncated: {expected} bytes expected, {found} found", path.display())]
     Truncated {

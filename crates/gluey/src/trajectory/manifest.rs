@@ -29,6 +29,8 @@ pub struct RunInfo {
     pub groups: Vec<Group>,
     /// Names of the obstacles, in the scene's order; they name the columns of the series.
     pub obstacle_names: Vec<String>,
+    /// Whether particles come in or leave while it runs; the series then tells how many.
+    pub openings: bool,
 }
 
 impl RunInfo {
@@ -87,6 +89,8 @@ struct Head<'a> {
     obstacles: &'a [String],
     vtk: bool,
     xyz: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    openings: bool,
 }
 
 #[derive(Serialize)]
@@ -104,6 +108,8 @@ struct Whole {
     obstacles: Vec<String>,
     vtk: bool,
     xyz: bool,
+    #[serde(default)]
+    openings: bool,
     scene: String,
     #[serde(default)]
     groups: Vec<Group>,
@@ -134,6 +140,7 @@ impl Manifest {
             obstacles: &info.obstacle_names,
             vtk: self.formats.vtk,
             xyz: self.formats.xyz,
+            openings: info.openings,
         };
         let (head, tail) = (toml::to_string(&head)?, toml::to_string(&Tail { groups: &info.groups })?);
         Ok(format!("{head}scene = {}\n\n{tail}", quoted(&info.scene_text)))
@@ -162,6 +169,7 @@ impl Manifest {
             dt: whole.dt,
             groups: whole.groups,
             obstacle_names: whole.obstacles,
+            openings: whole.openings,
         };
         Ok(Self { gluey: whole.gluey, info, formats: Formats { vtk: whole.vtk, xyz: whole.xyz } })
     }
@@ -213,6 +221,7 @@ mod tests {
             dt: 1.0 / 3.0,
             groups: vec![Group { name: "sand".into(), colour: [1, 2, 255] }],
             obstacle_names: vec!["floor".into(), "l'id".into()],
+            openings: false,
         };
         Manifest::new(&info, Formats { vtk: true, xyz: false })
     }
@@ -223,6 +232,14 @@ mod tests {
         let manifest = manifest(text);
         assert!(manifest.to_toml().unwrap().contains(&format!("scene = '''\n{text}'''\n")));
         assert_eq!(round_trip(&manifest), manifest);
+    }
+
+    #[test]
+    fn openings_are_told_where_there_are_any() {
+        let closed = manifest("scene");
+        assert!(!closed.to_toml().unwrap().contains("openings"));
+        let open = Manifest { info: RunInfo { openings: true, ..closed.info.clone() }, ..closed };
+        assert_eq!(round_trip(&open), open);
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Recorder {
             create_folder(&folder.join(FRAMES))?;
         }
         let mut series = Appended::create(&folder.join(SERIES))?;
-        series.append(|out| series::write_header(&info.obstacle_names, out))?;
+        series.append(|out| series::write_header(info, out))?;
         let xyz = if formats.xyz { Some(Appended::create(&folder.join(XYZ))?) } else { None };
         let timings = start_timings(&folder.join(TIMINGS))?;
         Ok(Self {
@@ -173,7 +173,7 @@ impl Recorder {
         if found != expected && found != 0 {
             return Err(TrajectoryError::Loads { path: self.series.path().to_owned(), expected, found });
         }
-        self.series.append(|out| series::write_row(observation, expected, out))
+        self.series.append(|out| series::write_row(observation, &self.manifest.info, out))
     }
 
     /// Adds a frame, of a later step than the last one.

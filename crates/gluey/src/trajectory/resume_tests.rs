@@ -32,6 +32,7 @@ fn info() -> RunInfo {
         dt: 0.1,
         groups: vec![Group { name: "sand".into(), colour: [200, 100, 0] }],
         obstacle_names: vec!["floor".into()],
+        openings: true,
     }
 }
 

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use glam::DVec3;
 
+use super::RunInfo;
 use crate::geometry::Particles;
+use crate::openings::Traffic;
 use crate::simulation::{Load, StepReport};
 
 /// What a row is made of.
@@ -46,16 +48,21 @@ const COLUMNS: [&str; 17] = [
     "slip",
 ];
 
+/// What a run with openings adds: the particles that are there, and what has passed since the start.
+const TRAFFIC: [&str; 6] = ["particles", "entered", "left", "waiting", "entered_mass", "left_mass"];
+
 /// The names of the columns; each obstacle adds six, force and torque about its pivot.
-pub(super) fn write_header(obstacles: &[String], out: &mut dyn Write) -> io::Result<()> {
-    let loads = obstacles
+pub(super) fn write_header(info: &RunInfo, out: &mut dyn Write) -> io::Result<()> {
+    let traffic = if info.openings { &TRAFFIC[..] } else { &[] };
+    let loads = info
+        .obstacle_names
         .iter()
         .flat_map(|name| ["fx", "fy", "fz", "tx", "ty", "tz"].map(|component| format!("{name}_{component}")));
-    write_record(COLUMNS.into_iter().map(str::to_owned).chain(loads), out)
+    write_record(COLUMNS.iter().chain(traffic).map(|name| (*name).to_owned()).chain(loads), out)
 }
 
 /// One row. The report has a load per obstacle, or none.
-pub(super) fn write_row(observation: &Observation, obstacles: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_row(observation: &Observation, info: &RunInfo, out: &mut dyn Write) -> io::Result<()> {
     let Observation { step, time, particles, kinetic_energy, potential_energy, report } = *observation;
     let DVec3 { x, y, z } = particles.momentum();
     let figures = [
@@ -77,9 +84,19 @@ pub(super) fn write_row(observation: &Observation, obstacles: usize, out: &mut d
         report.unconverged.to_string(),
         digits(report.slip),
     ];
-    let loads = (0..obstacles).map(|obstacle| report.loads.get(obstacle).copied().unwrap_or_default());
+    let Traffic { entered, left, waiting } = report.traffic;
+    let traffic = [
+        particles.len().to_string(),
+        entered.number.to_string(),
+        left.number.to_string(),
+        waiting.to_string(),
+        digits(entered.mass),
+        digits(left.mass),
+    ];
+    let traffic = traffic.into_iter().filter(|_| info.openings);
+    let loads = (0..info.obstacle_names.len()).map(|obstacle| report.loads.get(obstacle).copied().unwrap_or_default());
     let loads = loads.flat_map(|Load { force, torque }| [force, torque]).flat_map(|vector| vector.to_array());
-    write_record(figures.into_iter().chain(loads.map(digits)), out)
+    write_record(figures.into_iter().chain(traffic).chain(loads.map(digits)), out)
 }
 
 /// A line of CSV; names with commas or quotes are quoted.
@@ -110,6 +127,7 @@ pub(super) fn last_row(text: &[u8]) -> Result<(usize, Vec<(String, String)>), cs
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openings::Amount;
 
     fn file(report: &StepReport, obstacles: &[String]) -> Vec<u8> {
         let mut particles = Particles::default();
@@ -123,9 +141,11 @@ mod tests {
             potential_energy: -1.0,
             report,
         };
+        let openings = report.traffic != Traffic::default();
+        let info = RunInfo { obstacle_names: obstacles.to_vec(), openings, ..RunInfo::default() };
         let mut out = Vec::new();
-        write_header(obstacles, &mut out).unwrap();
-        write_row(&observation, obstacles.len(), &mut out).unwrap();
+        write_header(&info, &mut out).unwrap();
+        write_row(&observation, &info, &mut out).unwrap();
         out
     }
 
@@ -155,6 +175,17 @@ mod tests {
     fn a_report_without_loads_is_a_row_of_zeros() {
         let (_, row) = last_row(&file(&StepReport::default(), &["floor".into()])).unwrap();
         assert_eq!(value(&row, "floor_tz"), 0.0);
+    }
+
+    #[test]
+    fn openings_add_their_columns_before_the_loads() {
+        let entered = Amount { number: 5, volume: 1.0, mass: 2.5 };
+        let left = Amount { number: 3, volume: 1.0, mass: 1.5 };
+        let report = StepReport { traffic: Traffic { entered, left, waiting: 2 }, ..StepReport::default() };
+        let (_, row) = last_row(&file(&report, &["floor".into()])).unwrap();
+        assert_eq!(row.len(), 17 + 6 + 6);
+        assert_eq!(TRAFFIC.map(|name| value(&row, name)), [1.0, 5.0, 3.0, 2.0, 2.5, 1.5]);
+        assert_eq!(row[23].0, "floor_fx");
     }
 
     #[test]

@@ -120,15 +120,20 @@ fn listed(folder: &Path, kind: &str) -> Result<Vec<(f64, u64)>, TrajectoryError>
 }
 
 fn particles(file: &PolyData) -> Result<Particles, TrajectoryError> {
+    // Frames of runs without openings have counted from 0 since there are frames.
+    let id: Vec<u64> = file.indices("PointData", "id")?.into_iter().map(u64::from).collect();
     let particles = Particles {
+        born: id.iter().max().map_or(0, |last| last + 1),
+        id,
         position: file.vectors("Points", "Points")?,
         velocity: file.vectors("PointData", "velocity")?,
         radius: file.floats("PointData", "radius")?,
         mass: file.floats("PointData", "mass")?,
         group: file.indices("PointData", "group")?,
     };
-    let columns = [particles.velocity.len(), particles.radius.len(), particles.mass.len(), particles.group.len()];
-    if columns.iter().any(|length| *length != particles.len()) {
+    let Particles { velocity, radius, mass, group, id, .. } = &particles;
+    if [velocity.len(), radius.len(), mass.len(), group.len(), id.len()].iter().any(|length| *length != particles.len())
+    {
         return Err(file.damaged("its columns differ in length"));
     }
     Ok(particles)
@@ -321,12 +326,7 @@ mod tests {
         // The frame of particles is replaced by one of a single particle, which particle 1 is not.
         let mut alone = few;
         alone.contacts.clear();
-        for column in [&mut alone.particles.radius, &mut alone.particles.mass] {
-            column.truncate(1);
-        }
-        alone.particles.position.truncate(1);
-        alone.particles.velocity.truncate(1);
-        alone.particles.group.truncate(1);
+        alone.particles.retain(|i| i == 0);
         let other = recorded(&[alone], Formats::ALL);
         let name = format!("{FRAMES}/{}", frame_file(PARTICLES, 2));
         fs::copy(other.path().join(&name), folder.path().join(&name)).unwrap();

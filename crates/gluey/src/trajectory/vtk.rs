@@ -10,6 +10,7 @@ use glam::DVec3;
 
 use super::Frame;
 use crate::contact::{ContactGeometry, Partner};
+use crate::geometry::Particles;
 
 /// The values of an array, in the type they have in the file.
 enum Values<'a> {
@@ -169,6 +170,12 @@ impl PolyData<'_> {
     }
 }
 
+/// The ids as they are in files, in 32 bits.
+fn ids(particles: &Particles) -> io::Result<Vec<u32>> {
+    let fits = |id: &u64| u32::try_from(*id);
+    particles.id.iter().map(fits).collect::<Result<_, _>>().map_err(|_| io::Error::other("ids of frames have 32 bits"))
+}
+
 /// One point and one vertex a particle.
 pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
     let particles = frame.particles;
@@ -184,7 +191,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
             Array::float("radius", particles.radius.as_slice()),
             Array::float("mass", particles.mass.as_slice()),
             Array::index("group", particles.group.as_slice()),
-            Array::index("id", (0..count as u32).collect::<Vec<_>>()),
+            Array::index("id", ids(particles)?),
             Array::index("contacts", frame.contacts_per_particle()),
         ],
         cell_data: Vec::new(),
@@ -195,8 +202,10 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
 /// One line a contact. Every line has its own two ends, since those on walls are shared with none.
 pub(super) fn write_contacts(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
     let points: Vec<DVec3> = frame.contacts.iter().flat_map(|geometry| frame.contact_line(geometry)).collect();
+    let ids = ids(frame.particles)?;
     let column = |value: fn(&ContactGeometry) -> f64| frame.contacts.iter().map(value).collect::<Vec<_>>();
-    let partners = |value: fn(Partner) -> i64| {
+    let first = |geometry: &ContactGeometry| geometry.contact.pair.first();
+    let partners = |value: &dyn Fn(Partner) -> i64| {
         frame.contacts.iter().map(|geometry| value(geometry.contact.pair.partner())).collect::<Vec<_>>()
     };
     PolyData {
@@ -211,26 +220,34 @@ pub(super) fn write_contacts(frame: &Frame, out: &mut dyn Write) -> io::Result<(
             Array::vector("normal", frame.contacts.iter().map(|geometry| geometry.normal).collect::<Vec<_>>()),
             Array::float("gamma", column(|geometry| geometry.contact.gamma)),
             Array::float("impulse", column(|geometry| geometry.contact.impulse)),
-            Array::index("i", frame.contacts.iter().map(|geometry| geometry.contact.pair.first()).collect::<Vec<_>>()),
+            Array::index("i", frame.contacts.iter().map(first).collect::<Vec<_>>()),
             Array::integer(
                 "j",
-                partners(|partner| match partner {
+                partners(&|partner| match partner {
                     Partner::Particle(j) => j.into(),
                     Partner::Obstacle { .. } => -1,
                 }),
             ),
             Array::integer(
                 "obstacle",
-                partners(|partner| match partner {
+                partners(&|partner| match partner {
                     Partner::Particle(_) => -1,
                     Partner::Obstacle { obstacle, .. } => obstacle.into(),
                 }),
             ),
             Array::integer(
                 "feature",
-                partners(|partner| match partner {
+                partners(&|partner| match partner {
                     Partner::Particle(_) => -1,
                     Partner::Obstacle { feature, .. } => feature.into(),
+                }),
+            ),
+            Array::index("id_i", frame.contacts.iter().map(|c| ids[first(c) as usize]).collect::<Vec<_>>()),
+            Array::integer(
+                "id_j",
+                partners(&|partner| match partner {
+                    Partner::Particle(j) => ids[j as usize].into(),
+                    Partner::Obstacle { .. } => -1,
                 }),
             ),
         ],
@@ -280,7 +297,6 @@ pub(super) fn write_series(entries: impl Iterator<Item = (f64, String)>, out: &m
 mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
-    use crate::geometry::Particles;
     use crate::trajectory::ObstacleSurface;
 
     /// The arrays of a file, found through its header alone: name and bytes.
@@ -333,7 +349,8 @@ mod tests {
 
     #[test]
     fn particles_and_contacts_are_found_through_the_header() {
-        let particles = two_particles();
+        let mut particles = two_particles();
+        particles.id = vec![7, 9];
         let contacts = [
             ContactGeometry {
                 contact: Contact { pair: Pair::particles(1, 0), gamma: -1.0, impulse: 0.125 },
@@ -354,6 +371,7 @@ mod tests {
         assert_eq!(floats(bytes_of(&found, "Points")), [0.0, 1.0, 2.0, 4.0, 1.0, 2.0]);
         assert_eq!(floats(bytes_of(&found, "radius")), [0.5, 0.25]);
         assert_eq!(indices(bytes_of(&found, "contacts")), [1, 2]);
+        assert_eq!(indices(bytes_of(&found, "id")), [7, 9]);
 
         let mut file = Vec::new();
         write_contacts(&frame, &mut file).unwrap();
@@ -362,6 +380,8 @@ mod tests {
         assert_eq!(points[..6], [0.0, 1.0, 2.0, 4.0, 1.0, 2.0], "between the centres");
         assert_eq!(points[6..], [4.0, 1.0, 2.0, 4.0, 0.0, 2.0], "from the centre to the wall, r + D away");
         assert_eq!(integers(bytes_of(&found, "j")), [1, -1]);
+        assert_eq!(indices(bytes_of(&found, "id_i")), [7, 9]);
+        assert_eq!(integers(bytes_of(&found, "id_j")), [9, -1]);
         assert_eq!(integers(bytes_of(&found, "obstacle")), [-1, 2]);
         assert_eq!(integers(bytes_of(&found, "feature")), [-1, 7]);
         assert_eq!(floats(bytes_of(&found, "gamma")), [-1.0, 0.0]);

@@ -27,7 +27,7 @@ pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) 
             write!(out, " {value:.16e}")?;
         }
         let (radius, mass) = (particles.radius[i], particles.mass[i]);
-        writeln!(out, " {radius:.16e} {mass:.16e} {group} {i} {contacts}")?;
+        writeln!(out, " {radius:.16e} {mass:.16e} {group} {} {contacts}", particles.id[i])?;
     }
     Ok(())
 }

@@ -51,6 +51,7 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
         dt: 0.1,
         groups: vec![group("coarse sand", [200, 150, 0]), group("silt", [0, 100, 255])],
         obstacle_names: vec!["floor".into(), "lid".into()],
+        openings: false,
     };
     let mut recorder = Recorder::create(folder, &info, Formats::ALL, IfPresent::Refuse)?;
     for step in 0..=STEPS {
