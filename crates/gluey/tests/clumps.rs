@@ -324,10 +324,10 @@ make.spheres = [
     { position = [-0.05, 0.09, 0], radius = 0.12 },
     { position = [-0.05, -0.09, 0], radius = 0.12 },
 ]
-place.fill = { region.box = { lower = [-0.5, -0.5, 0], upper = [0.5, 0.5, 2] }, count = 25 }
+place.fill = { region.box = { lower = [-0.5, -0.5, 0], upper = [0.5, 0.5, 4] }, count = 25 }
 [[obstacle]]
 name = "box"
-shape.box = { side = "inside", lower = [-0.5, -0.5, 0], upper = [0.5, 0.5, 3] }
+shape.box = { side = "inside", lower = [-0.5, -0.5, 0], upper = [0.5, 0.5, 5] }
 "#;
 
 fn pile() -> Simulation {
@@ -387,7 +387,7 @@ fn clumps_that_cannot_be_are_refused_where_they_stand() {
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
     };
     refused("density = 1\nmake", "make", &["clumps `trefoil` have no mass"]);
-    refused("density = 1\nmake", "density = 1\nmass = 2\nmake", &["both `mass` and `density`", ":18:1"]);
+    refused("density = 1\nmake", "density = 1\nmass = 2\nmake", &["both `mass` and `density`", ":15:11"]);
     refused("density = 1\nmake", "density = 1\ninertia = [1, 1]\nmake", &["three moments"]);
     refused("density = 1\nmake", "density = 1\ninertia = [1, 1, 9]\nmake", &["no body has these moments"]);
     refused("name = \"trefoil\"", "name = \"trefoil\"\ngroup = \"x\"", &["there is no group `x`"]);
