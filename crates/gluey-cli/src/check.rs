@@ -14,6 +14,7 @@ use crate::arguments::CheckArguments;
 use crate::logbook::extent;
 use crate::metric;
 use crate::overrides::as_written;
+use crate::pair_forces;
 use crate::source::Source;
 use crate::words::{count, listed, number};
 
@@ -49,6 +50,9 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
     lines.push(("law", law_in_words(&scene.simulation.adhesion.between_particles)));
     lines.push(("scheme", scheme(scene).to_owned()));
     lines.extend(environment(scene).into_iter().map(|line| ("environment", line)));
+    for force in scene.simulation.interactions.forces() {
+        lines.push(("pair force", pair_forces::in_words(force, scene)));
+    }
     if !metric::is_diagonal(scene) {
         let pairs = scene.simulation.state.particles.len().pow(2) as u64;
         let words = format!("every impulse moves every particle: solved by products of {}", count(pairs, "pair"));
@@ -255,7 +259,7 @@ fn warnings(scene: &Scene) -> String {
         number(first),
         number((1e3 * later).round() / 1e3)
     );
-    if first > LARGE {
+    let about_step = if first > LARGE {
         let advice = number((LARGE / first * dt).min(dt * (LARGE / first).sqrt()));
         format!("\nwarning: dt looks large: {figures}; steps will be split all the time. Try dt = {advice} or less\n")
     } else if later > 1.0 && simulation.settings.max_slip.is_finite() {
@@ -263,5 +267,6 @@ fn warnings(scene: &Scene) -> String {
         format!("\nnote: {figures}; the engine splits steps in which contacts slide by more than {most} of it\n")
     } else {
         format!("\n{figures}\n")
-    }
+    };
+    about_step + &pair_forces::warnings(scene, &prediction)
 }

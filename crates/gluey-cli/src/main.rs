@@ -14,6 +14,7 @@ mod memory;
 mod metric;
 mod output;
 mod overrides;
+mod pair_forces;
 mod paper;
 mod plane;
 mod progress;

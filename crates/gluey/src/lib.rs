@@ -9,7 +9,8 @@
 //!
 //! The state is positions, velocities and γ. A step from tⁿ to tⁿ⁺¹ = tⁿ + h is predict → project → glue → move:
 //!
-//! 1. [`environment`] gives the a-priori velocity V^{n+1/2}: gravity, forces, drag.
+//! 1. [`environment`] gives the a-priori velocity V^{n+1/2}: gravity, forces, drag; [`interaction`] adds forces between
+//!    bodies near each other, such as liquid bridges.
 //! 2. [`projection`] finds the nearest velocity Vⁿ⁺¹ for which no pair overlaps at the end of the step, and the impulse
 //!    Λ ≥ γⁿ/R of each contact. One convex problem for all contacts, dry or glued.
 //! 3. [`adhesion`] turns impulses into glue, γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
@@ -70,6 +71,7 @@ pub mod contact;
 pub mod environment;
 pub mod expression;
 pub mod geometry;
+pub mod interaction;
 pub mod measures;
 pub mod morton;
 pub mod neighbours;

@@ -78,6 +78,20 @@ pub struct Prediction {
     pub mobility: Option<Arc<dyn Mobility>>,
 }
 
+impl Prediction {
+    /// V^{n+1/2} + M⁻¹ P for an impulse P on each particle.
+    pub fn add_impulses(&mut self, impulses: &[DVec3]) {
+        match &self.mobility {
+            Some(mobility) => mobility.add_product(impulses, &mut self.velocity),
+            None => {
+                for ((v, w), impulse) in self.velocity.iter_mut().zip(&self.inverse_metric).zip(impulses) {
+                    *v += *w * *impulse;
+                }
+            }
+        }
+    }
+}
+
 /// Whatever gives the particles their a-priori velocity.
 pub trait Environment: Send + Sync {
     /// Fills the prediction for the step; its buffers are reused, and hold nothing of use after an error.

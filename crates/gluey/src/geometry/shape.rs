@@ -281,6 +281,15 @@ impl Shape {
         matches!(self, Self::HalfSpace { .. } | Self::Box { side: Side::Inside, .. })
     }
 
+    /// Radius of a solid ball, infinite for all else: a sphere sees it as a plane (length).
+    #[must_use]
+    pub fn ball_radius(&self) -> f64 {
+        match self {
+            Self::Sphere { radius, side: Side::Outside, .. } => *radius,
+            _ => f64::INFINITY,
+        }
+    }
+
     /// A point that stands for the whole: its centre, or a point of the plane (length).
     #[must_use]
     pub fn reference(&self) -> DVec3 {

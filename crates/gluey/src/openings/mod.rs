@@ -24,6 +24,7 @@ use crate::clump::Clumps;
 use crate::contact::Contact;
 use crate::environment::{Dimension, EnvironmentError};
 use crate::geometry::{Obstacle, Particles, Placed, retain};
+use crate::interaction::Bridge;
 use crate::projection::ALONE;
 use inlet::Door;
 
@@ -100,6 +101,8 @@ pub struct Inside<'a> {
     pub contacts: &'a mut Vec<Contact>,
     /// One a particle, or none at all.
     pub springs: &'a mut Vec<DVec3>,
+    /// Sorted by force and pair.
+    pub bridges: &'a mut Vec<Bridge>,
     /// Those who leave together.
     pub clumps: &'a mut Clumps,
     /// What has passed.
@@ -199,6 +202,11 @@ impl Inside<'_> {
         self.contacts.retain_mut(|contact| {
             let pair = contact.pair.renumbered(index);
             contact.pair = pair.unwrap_or(contact.pair);
+            pair.is_some()
+        });
+        self.bridges.retain_mut(|bridge| {
+            let pair = bridge.pair.renumbered(index);
+            bridge.pair = pair.unwrap_or(bridge.pair);
             pair.is_some()
         });
         let stays = |i: usize| gone.binary_search(&(i as u32)).is_err();

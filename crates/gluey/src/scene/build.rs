@@ -8,6 +8,7 @@ use super::file::{
     MethodFile, RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
 use super::openings::Doors;
+use super::pair_forces;
 use super::shapes::Workshop;
 use super::sources::Nursery;
 use super::tree::Place;
@@ -20,7 +21,7 @@ use crate::environment::{
     RICHARDSON_ZAKI, Signal, Signal3, Table,
 };
 use crate::expression::{Expression, ExpressionError};
-use crate::geometry::{Motion, Obstacle, Particles, Placed, Shape, Side};
+use crate::geometry::{Motion, Obstacle, Particles, Placed};
 use crate::neighbours;
 use crate::openings::Openings;
 use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
@@ -86,6 +87,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         let problem = root.key("environment").key("drag").problem("clumps are not held together by `rotne-prager`");
         problems.push(problem.help("use another drag"));
     }
+    let interactions = pair_forces::interactions(&file.pair_forces, &reader, &obstacles, &mut problems);
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
 
     let state = State { particles, clumps, ..State::default() };
@@ -95,6 +97,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         MethodFile::Apgd => Box::new(AcceleratedGradient::default()),
         MethodFile::Uzawa => Box::new(Uzawa),
     };
+    simulation.interactions = interactions;
     simulation.settings = settings;
     simulation.openings = openings;
     let stem = origin.path.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy().into_owned());
@@ -328,10 +331,6 @@ impl Laws<'_> {
                 None => law(shared, &shared_place, sums),
             });
         }
-        let radius = |obstacle: &Obstacle| match obstacle.shape {
-            Shape::Sphere { radius, side: Side::Outside, .. } => radius,
-            _ => f64::INFINITY,
-        };
         Adhesion {
             scheme: match self.file.contact.scheme {
                 SchemeFile::OneProjection => Scheme::OneProjection,
@@ -340,7 +339,7 @@ impl Laws<'_> {
             between_particles,
             with_obstacle,
             obstacle_roughness: self.obstacles.iter().map(|obstacle| obstacle.roughness).collect(),
-            obstacle_radius: self.obstacles.iter().map(radius).collect(),
+            obstacle_radius: self.obstacles.iter().map(|obstacle| obstacle.shape.ball_radius()).collect(),
             group_roughness,
         }
     }
@@ -448,12 +447,12 @@ fn drag(file: &DragFile) -> Drag {
 }
 
 /// Turns vectors, tables and expressions of the file into signals.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     dimension: usize,
     /// Names of the groups; forces refer to them.
     groups: &'a [String],
     /// The file.
-    root: &'a Place<'a>,
+    pub(super) root: &'a Place<'a>,
 }
 
 /// An expression of these variables, written somewhere in the file of `place`.
@@ -514,11 +513,8 @@ impl Reader<'_> {
                 return Err(problem.help("write one of the two in its [[force]] table"));
             }
         };
-        let find = |name: &Name| {
-            let found = self.groups.iter().position(|group| *group == name.text).map(|index| index as u32);
-            found.ok_or_else(|| unknown("group", name, self.groups.iter().map(String::as_str)))
-        };
-        let groups = file.groups.as_ref().map(|names| names.iter().map(find).collect()).transpose()?;
+        let groups =
+            file.groups.as_ref().map(|names| names.iter().map(|name| self.group(name)).collect()).transpose()?;
         let components = match signal {
             VectorSignal::Changing(ChangingVector::Expression(texts)) => self
                 .expressions(texts, &place.key("expression"), &crate::environment::FORCE_VARIABLES)?
@@ -526,6 +522,12 @@ impl Reader<'_> {
             other => self.signal(other, &place)?.map(ForceComponent::Signal),
         };
         Ok(Force { label, groups, components, per })
+    }
+
+    /// The index of a group.
+    pub(super) fn group(&self, name: &Name) -> Result<u32, Problem> {
+        let found = self.groups.iter().position(|group| *group == name.text).map(|index| index as u32);
+        found.ok_or_else(|| unknown("group", name, self.groups.iter().map(String::as_str)))
     }
 
     /// Three expressions; in 2D the third may be left out.

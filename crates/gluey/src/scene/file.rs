@@ -8,6 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess
 
 use super::clumps::ClumpFile;
 use super::openings::{InletFile, OutletFile};
+use super::pair_forces::PairForceFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
@@ -38,6 +39,9 @@ pub struct SceneFile {
     /// External forces on groups of particles.
     #[serde(default, rename = "force")]
     pub forces: Vec<ForceFile>,
+    /// Forces between bodies near each other, functions of the gap.
+    #[serde(default, rename = "pair-force")]
+    pub pair_forces: Vec<PairForceFile>,
     /// Kinds of particles.
     #[serde(default, rename = "group")]
     pub groups: Vec<GroupFile>,

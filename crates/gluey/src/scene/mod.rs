@@ -8,6 +8,7 @@ mod clumps;
 mod diagnostics;
 mod file;
 mod openings;
+mod pair_forces;
 mod picture;
 mod shapes;
 mod sources;

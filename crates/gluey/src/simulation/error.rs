@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::environment::EnvironmentError;
+use crate::interaction::InteractionError;
 
 /// For who runs the simulation.
 #[derive(Debug, Error)]
@@ -10,6 +11,9 @@ pub enum StepError {
     /// The forces could not be evaluated.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// A force between two bodies could not be evaluated.
+    #[error(transparent)]
+    Interaction(#[from] InteractionError),
     /// Closing obstacles leave some particles no admissible velocity.
     #[error(
         "no velocity is admissible: {particles} pinched between {partners}; slow or stop what closes on it, or set \

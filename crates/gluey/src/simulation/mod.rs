@@ -23,6 +23,7 @@ use crate::clump::Clump;
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
 use crate::geometry::Obstacle;
+use crate::interaction::{Bridge, Interactions, Moment};
 use crate::openings::{Inside, Openings};
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
 use candidates::gap_of;
@@ -110,6 +111,8 @@ pub struct Simulation {
     pub openings: Openings,
     /// What moves the particles between contacts.
     pub environment: Box<dyn Environment>,
+    /// Forces between particles near each other, and with obstacles.
+    pub interactions: Interactions,
     /// The law of γ.
     pub adhesion: Adhesion,
     /// The method of the projection.
@@ -129,14 +132,15 @@ struct Moving {
     contacts: Vec<Contact>,
     springs: Vec<DVec3>,
     clumps: Vec<Clump>,
+    bridges: Vec<Bridge>,
 }
 
 impl Moving {
     fn of(state: &State) -> Self {
-        let State { particles, contacts, springs, clumps, .. } = state;
+        let State { particles, contacts, springs, clumps, bridges, .. } = state;
         let (position, velocity) = (particles.position.clone(), particles.velocity.clone());
-        let clumps = clumps.list.clone();
-        Self { position, velocity, contacts: contacts.clone(), springs: springs.clone(), clumps }
+        let (contacts, springs, bridges) = (contacts.clone(), springs.clone(), bridges.clone());
+        Self { position, velocity, contacts, springs, clumps: clumps.list.clone(), bridges }
     }
 }
 
@@ -162,6 +166,7 @@ impl Simulation {
             obstacles,
             openings: Openings::default(),
             environment,
+            interactions: Interactions::default(),
             adhesion,
             solver: Box::new(AcceleratedGaussSeidel::default()),
             settings: Settings::new(1e-3),
@@ -226,21 +231,24 @@ impl Simulation {
 
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
-        let Self { state, obstacles, openings, environment, adhesion, solver, settings, workspace } = self;
+        let Self { state, obstacles, openings, environment, interactions, adhesion, solver, settings, workspace } =
+            self;
         let mut places = std::mem::take(&mut workspace.places);
         let placed = Places::at(obstacles, span.end(), &mut places); // yⁿ⁺¹
         let now = Setting { state, openings, obstacles, placed, adhesion, settings, span };
         workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
+        interactions.act(&moment(state, obstacles, span), prediction).map_err(StepError::from)?; // and M⁻¹ hF of pairs
         workspace.hold_together(state, environment.has_inertia(), span)?; // clumps move as one
         workspace.clock.turn_to(Part::Search);
         workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
         workspace.clock.turn_to(Part::Glue);
-        workspace.record_loads(&now);
+        workspace.record_loads(&now, interactions.on_obstacles());
         let (step, whole) = (Step { particles: &state.particles, dt: span.dt }, settings.dt / span.dt);
         workspace.glue(adhesion, &step, whole, &mut state.contacts); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
         std::mem::swap(&mut state.springs, &mut workspace.springs);
+        interactions.remember_bridges(&mut state.bridges);
         workspace.clock.turn_to(Part::Move);
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.moves.finish(&mut state.clumps, &mut state.particles, environment.has_inertia(), span.dt);
@@ -255,8 +263,11 @@ impl Simulation {
             return;
         }
         let (time, touching) = (self.time(), self.state.contacts.len());
-        let State { particles, contacts, springs, clumps, ledger, .. } = &mut self.state;
-        let mut inside = Inside { particles, contacts, springs, clumps, ledger };
+        if !self.state.clumps.is_empty() {
+            self.workspace.forget(); // whose spheres are held together is known by index
+        }
+        let State { particles, contacts, springs, clumps, bridges, ledger, .. } = &mut self.state;
+        let mut inside = Inside { particles, contacts, springs, clumps, bridges, ledger };
         let report = &mut self.workspace.report;
         report.traffic = self.openings.pass(time, due, &self.obstacles, &mut inside);
         if self.state.contacts.len() < touching {
@@ -271,6 +282,7 @@ impl Simulation {
             self.state.contacts = moving.contacts;
             self.state.springs = moving.springs;
             self.state.clumps.list = moving.clumps;
+            self.state.bridges = moving.bridges;
         }
     }
 
@@ -327,4 +339,10 @@ impl Simulation {
         let warm = self.workspace.impulses_of(&self.state.contacts);
         ProblemFile { dimension, problem, warm, position: particles.position.clone(), radius: particles.radius.clone() }
     }
+}
+
+/// What pair forces read of the state.
+fn moment<'a>(state: &'a State, obstacles: &'a [Obstacle], span: Span) -> Moment<'a> {
+    let State { particles, contacts, bridges, .. } = state;
+    Moment { particles, contacts, bridges, obstacles, span }
 }

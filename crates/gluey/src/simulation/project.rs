@@ -17,6 +17,7 @@ use crate::clump::Moves;
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Touch};
+use crate::interaction::ObstacleImpulse;
 use crate::morton::Curve;
 use crate::openings::Openings;
 use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
@@ -151,6 +152,11 @@ impl Workspace {
         self.prediction.inverse_metric = std::mem::take(&mut self.problem.inverse_mass);
         self.prediction.mobility = None;
         &mut self.prediction
+    }
+
+    /// Forgets what is near whom.
+    pub(super) fn forget(&mut self) {
+        self.vicinity = Vicinity::default();
     }
 
     /// Spheres of a clump are predicted to move as one.
@@ -533,11 +539,17 @@ impl Workspace {
         self.report.glued = glued;
     }
 
-    /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact.
-    pub(super) fn record_loads(&mut self, now: &Setting) {
+    /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact. Pair forces
+    /// add theirs.
+    pub(super) fn record_loads(&mut self, now: &Setting, from_pair_forces: &[ObstacleImpulse]) {
         let particles = &now.state.particles;
         self.pivots.clear();
         self.pivots.extend(now.obstacles.iter().map(|obstacle| obstacle.pivot(now.span.end())));
+        let Self { pivots, report, .. } = self;
+        let mut record = |obstacle: u32, at: DVec3, force: DVec3| {
+            let (pivot, load) = (pivots[obstacle as usize], &mut report.loads[obstacle as usize]);
+            *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
+        };
         for ((pair, row), impulse) in self.pairs.iter().zip(&self.problem.rows).zip(&self.impulses) {
             if row.j == WALL
                 && *impulse != 0.0
@@ -545,11 +557,11 @@ impl Workspace {
             {
                 let i = row.i as usize;
                 let at = particles.position[i] + row.normal * particles.radius[i];
-                let pivot = self.pivots[obstacle as usize];
-                let force = row.normal * (impulse / now.settings.dt);
-                let load = &mut self.report.loads[obstacle as usize];
-                *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
+                record(obstacle, at, row.normal * (impulse / now.settings.dt));
             }
+        }
+        for ObstacleImpulse { obstacle, at, impulse } in from_pair_forces {
+            record(*obstacle, *at, *impulse / now.settings.dt);
         }
     }
 

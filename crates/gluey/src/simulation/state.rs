@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::clump::{Clump, Clumps};
 use crate::contact::Contact;
 use crate::geometry::Particles;
+use crate::interaction::Bridge;
 use crate::openings::Ledger;
 use crate::projection::ALONE;
 
@@ -23,6 +24,8 @@ pub struct State {
     /// The vectors u of the last step's impulses, Λ = max(lower, G u), one a particle: from them the next step looks for
     /// the least impulses. Empty where there was nothing to choose.
     pub springs: Vec<DVec3>,
+    /// Liquid bridges that pulled in the last step, sorted.
+    pub bridges: Vec<Bridge>,
     /// What has passed the openings of the scene.
     pub ledger: Ledger,
 }

@@ -187,6 +187,7 @@ mod tests {
 
     use super::*;
     use crate::contact::{Contact, Pair};
+    use crate::interaction::Bridge;
     use crate::simulation::Load;
 
     fn checkpoint() -> Checkpoint {
@@ -199,6 +200,7 @@ mod tests {
             Contact { pair: Pair::particles(0, 1), gamma: -0.5, impulse: 1.0 },
             Contact { pair: Pair::obstacle(2, 0, 5), gamma: 0.0, impulse: 0.25 },
         ];
+        state.bridges = vec![Bridge { force: 1, pair: Pair::particles(1, 2) }];
         Checkpoint {
             state,
             fingerprint: 42,
