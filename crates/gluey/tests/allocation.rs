@@ -50,7 +50,8 @@ shape.box = { lower = [0, 0, 0], upper = [0.4, 0.4, 4], side = "inside", open = 
 fn a_bed_at_rest_needs_no_new_memory() {
     // On a thread of the pool: whoever waits for a pool from outside allocates.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    for law in ["", "contact.law.gluey = { gamma_min = -0.01 }\n"] {
+    let wet = "pair-force = [{ obstacles = ['box'], bridge.linear = { strength = 1, rupture = 0.002 } }]\n";
+    for law in ["", "contact.law.gluey = { gamma_min = -0.01 }\n", wet] {
         let mut simulation = Scene::parse(&format!("{law}{BED}"), Path::new("bed.toml")).unwrap().simulation;
         let mut report = StepReport::default();
         let allocations: Vec<usize> = pool.install(|| {

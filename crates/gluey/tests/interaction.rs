@@ -112,8 +112,32 @@ fn a_grain_hangs_from_a_lid_that_bears_its_weight() {
     assert!((report.loads[0].force.z + 5.0).abs() < 1e-6, "{:?}", report.loads);
     assert!((report.loads[0].torque.y - 2.5).abs() < 1e-6, "{:?}", report.loads);
     let mut too_heavy = simulation(&HANGING.replace("strength = 6", "strength = 4.9"));
-    run(&mut too_heavy, 500);
+    run(&mut too_heavy, 1000);
     assert!(too_heavy.state.particles.position[0].z < -0.5 && too_heavy.state.bridges.is_empty());
+}
+
+/// In a corner a grain has a bridge with both walls, whatever their order in the force; each pulls it once.
+#[test]
+fn bridges_with_several_obstacles_are_sorted_and_last() {
+    let text = r#"
+dimension = 2
+time = { dt = 1e-3, until = 1 }
+environment = { gravity = [0.1, 0.1], drag.coefficient = 1 }
+particles = [{ mass = 0.5, source.list = [{ position = [0.25, 0.25], radius = 0.25 }] }]
+pair-force = [{ obstacles = ["b", "a", "b"], bridge.linear = { strength = 6, rupture = 0.05 } }]
+[[obstacle]]
+name = "a"
+shape.half-space = { point = [0, 0], normal = [1, 0] }
+[[obstacle]]
+name = "b"
+shape.half-space = { point = [0, 0], normal = [0, 1] }
+"#;
+    let mut simulation = simulation(text);
+    run(&mut simulation, 100);
+    assert_eq!(simulation.state.bridges.len(), 2);
+    assert!(simulation.state.bridges.is_sorted());
+    let impulses: Vec<f64> = simulation.state.contacts.iter().map(|contact| contact.impulse / 1e-3).collect();
+    assert!(impulses.iter().all(|push| (push - (6.0 - 0.05)).abs() < 1e-6), "{impulses:?}");
 }
 
 const CLOUD: &str = r#"

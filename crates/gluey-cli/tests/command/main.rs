@@ -5,6 +5,7 @@
 mod errors;
 mod looks;
 mod openings;
+mod pair_forces;
 mod paper;
 mod pictures;
 mod plane;

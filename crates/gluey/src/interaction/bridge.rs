@@ -77,11 +77,14 @@ impl Pull {
 impl Bridging {
     /// Whether a bridge is there now. It is formed within the gap of formation and between what touched in the last step: at
     /// the end of a step a contact has a gap of 0 only to the first order in the way it slid. Once formed it stays up to
-    /// the gap of rupture. Asked again about the same moment the answer is the same.
-    pub(super) fn exists(&self, bridge: &Bridge, gap: f64, now: &Moment) -> bool {
-        let touched = || now.contacts.binary_search_by_key(&bridge.pair, |contact| contact.pair).is_ok();
-        let was_there = || now.bridges.binary_search(bridge).is_ok();
-        gap <= self.pull.rupture() && (gap <= self.formation || was_there() || touched())
+    /// the gap of rupture.
+    ///
+    /// Bridges and contacts `ahead` are those not yet gone past: whoever asks does so in their order.
+    pub(super) fn exists(&self, bridge: Bridge, gap: f64, ahead: &mut Moment) -> bool {
+        gap <= self.pull.rupture()
+            && (gap <= self.formation
+                || comes_next(&mut ahead.bridges, bridge, |bridge| *bridge)
+                || comes_next(&mut ahead.contacts, bridge.pair, |contact| contact.pair))
     }
 
     pub(super) fn check(&self) -> Result<(), InteractionError> {
@@ -111,4 +114,14 @@ impl Bridging {
         }
         Ok(())
     }
+}
+
+/// Goes past all that sorts before the key, and tells whether the key is next.
+fn comes_next<T, K: Ord>(ahead: &mut &[T], key: K, key_of: impl Fn(&T) -> K) -> bool {
+    while let [first, rest @ ..] = *ahead
+        && key_of(first) < key
+    {
+        *ahead = rest;
+    }
+    ahead.first().is_some_and(|first| key_of(first) == key)
 }

@@ -82,8 +82,12 @@ struct Near {
 
 impl Interactions {
     /// Checks the forces; obstacles and groups are those of the scene they are used in.
-    pub fn new(forces: Vec<PairForce>) -> Result<Self, InteractionError> {
+    pub fn new(mut forces: Vec<PairForce>) -> Result<Self, InteractionError> {
         forces.iter().try_for_each(PairForce::check)?;
+        for force in &mut forces {
+            force.obstacles.sort_unstable(); // in the order of pairs, so that bridges are found sorted
+            force.obstacles.dedup();
+        }
         Ok(Self { forces, ..Self::default() })
     }
 
@@ -103,10 +107,12 @@ impl Interactions {
         refill(&mut self.impulses, now.particles.len(), DVec3::ZERO);
         self.on_obstacles.clear();
         self.bridges.clear();
+        let mut ahead = *now; // its lists are gone through along with the pairs, all sorted
         for k in 0..self.forces.len() {
+            ahead.contacts = now.contacts;
             for i in 0..now.particles.len() {
-                self.with_particles(k, i, now)?;
-                self.with_obstacles(k, i, now)?;
+                self.with_particles(k, i, &mut ahead)?;
+                self.with_obstacles(k, i, &mut ahead)?;
             }
         }
         prediction.add_impulses(&self.impulses);
@@ -135,7 +141,7 @@ impl Interactions {
     }
 
     /// Force k between particle i and those after it.
-    fn with_particles(&mut self, k: usize, i: usize, now: &Moment) -> Result<(), InteractionError> {
+    fn with_particles(&mut self, k: usize, i: usize, now: &mut Moment) -> Result<(), InteractionError> {
         let Particles { radius, mass, group, .. } = now.particles;
         for n in 0..self.neighbours.after(i).len() {
             let other = self.neighbours.after(i)[n];
@@ -153,7 +159,7 @@ impl Interactions {
     }
 
     /// Force k between particle i and the obstacles it names, where they are at the start of the step.
-    fn with_obstacles(&mut self, k: usize, i: usize, now: &Moment) -> Result<(), InteractionError> {
+    fn with_obstacles(&mut self, k: usize, i: usize, now: &mut Moment) -> Result<(), InteractionError> {
         let (centre, radius, mass) = (now.particles.position[i], now.particles.radius[i], now.particles.mass[i]);
         let force = &self.forces[k];
         if !force.concerns(now.particles.group[i]) {
@@ -186,7 +192,7 @@ impl Interactions {
     }
 
     /// hF of force k between two bodies, > 0 pushes apart.
-    fn impulse(&mut self, k: usize, near: &Near, now: &Moment) -> Result<f64, InteractionError> {
+    fn impulse(&mut self, k: usize, near: &Near, now: &mut Moment) -> Result<f64, InteractionError> {
         let force = &self.forces[k];
         let time = now.span.start;
         let acts = near.gap <= force.reach()
@@ -194,7 +200,7 @@ impl Interactions {
                 Law::Expression { .. } => true,
                 Law::Bridge(bridging) => {
                     let bridge = Bridge { force: k as u32, pair: near.pair };
-                    let exists = bridging.exists(&bridge, near.gap, now);
+                    let exists = bridging.exists(bridge, near.gap, now);
                     self.bridges.extend(exists.then_some(bridge));
                     exists
                 }
