@@ -15,6 +15,7 @@
 //! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
 //! that switches within a step thus gives exactly its impulse.
 
+pub mod crowd;
 mod drag;
 mod error;
 mod forcing;

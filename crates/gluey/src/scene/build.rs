@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::crowd;
 use super::diagnostics::{Problem, suggestion};
 use super::file::{
     AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, FractionFile, GlueyFile, ImpulsesFile, LawFile,
@@ -82,7 +83,10 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let laws = Laws { file, greatest: greatest(&particles, &openings), obstacles: &obstacles, root: &root };
     let adhesion = laws.adhesion(&mut problems);
     let reader = Reader { dimension, groups: &names, root: &root };
-    let environment = environment(file, &reader, &mut problems);
+    let environment = match &file.environment.crowd {
+        Some(crowd) => crowd::crowd(file, crowd, (&particles, &obstacles), &root, &mut problems),
+        None => environment(file, &reader, &mut problems),
+    };
     if let (Some(DragFile::RotnePrager(_)), false) = (&file.environment.drag, clumps.is_empty()) {
         let problem = root.key("environment").key("drag").problem("clumps are not held together by `rotne-prager`");
         problems.push(problem.help("use another drag"));
@@ -385,6 +389,7 @@ impl Laws<'_> {
 
 fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -> Option<Box<dyn Environment>> {
     let before = problems.len();
+    crowd::refuse_speeds(file, reader.root, problems);
     let given = &file.environment;
     let mut keep = |result: Result<Signal3, Problem>| result.map_err(|problem| problems.push(problem)).ok();
     let gravity = match &given.gravity {

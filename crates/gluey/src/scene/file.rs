@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess
 use super::clumps::ClumpFile;
 use super::openings::{InletFile, OutletFile};
 use super::pair_forces::PairForceFile;
+use super::crowd::CrowdFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
@@ -261,6 +262,8 @@ pub struct EnvironmentFile {
     /// `false` leaves inertia out: velocities are (force)/(drag). The default is `true`, but `false` with
     /// `drag.rotne-prager`, which has none.
     pub inertia: Option<bool>,
+    /// People on their way to the exits, instead of all others here.
+    pub crowd: Option<CrowdFile>,
 }
 
 /// How the fluid resists: linear drag −ζ (V − u), or the far field of all spheres.
@@ -413,6 +416,8 @@ pub struct GroupFile {
     pub colour: Option<Colour>,
     /// Roughness size of the surface (length).
     pub roughness: Option<NotNegative>,
+    /// Speed of its people in a crowd, instead of that of `environment.crowd`.
+    pub speed: Option<NotNegative>,
 }
 
 /// Particles from one source.

@@ -5,6 +5,7 @@
 mod attachment;
 mod build;
 mod clumps;
+mod crowd;
 mod diagnostics;
 mod file;
 mod openings;

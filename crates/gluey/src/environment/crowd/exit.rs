@@ -1,0 +1,165 @@
+//! Exits: segments that are walked through in one direction.
+
+use glam::{DVec2, DVec3};
+
+/// A door, or any line of the plane that people want to cross.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exit {
+    /// One end (length).
+    pub from: DVec2,
+    /// The other end (length).
+    pub to: DVec2,
+    /// Which way is out, and where people walk once they are through; not along the segment.
+    pub out: DVec2,
+}
+
+impl Exit {
+    /// Whether a centre that went straight from one place to another (lengths) went through: 1 out, −1 back in, 0 neither.
+    #[must_use]
+    pub fn crossed(&self, before: DVec3, after: DVec3) -> i64 {
+        let (before, after) = (before.truncate(), after.truncate());
+        match (self.is_beyond(before), self.is_beyond(after)) {
+            (false, true) if self.is_between(before, after) => 1,
+            (true, false) if self.is_between(before, after) => -1,
+            _ => 0,
+        }
+    }
+
+    /// Unit normal on the side of `out`.
+    #[must_use]
+    pub fn normal(&self) -> DVec2 {
+        let normal = (self.to - self.from).perp().normalize_or_zero();
+        if normal.dot(self.out) < 0.0 { -normal } else { normal }
+    }
+
+    /// Whether a point lies beyond the line of the exit.
+    #[must_use]
+    pub fn is_beyond(&self, point: DVec2) -> bool {
+        self.offset(point) > 0.0
+    }
+
+    /// Whether the segment lies between two points of different sides of its line.
+    #[must_use]
+    pub(super) fn parts(&self, a: DVec2, b: DVec2) -> bool {
+        self.is_beyond(a) != self.is_beyond(b) && self.is_between(a, b)
+    }
+
+    /// Whether the way from one side of the line to the other leads over the segment.
+    fn is_between(&self, a: DVec2, b: DVec2) -> bool {
+        let (da, db) = (self.offset(a), self.offset(b));
+        let foot = a + (b - a) * (da / (da - db));
+        let along = self.to - self.from;
+        (0.0..=along.length_squared()).contains(&(foot - self.from).dot(along))
+    }
+
+    fn offset(&self, point: DVec2) -> f64 {
+        (point - self.from).dot(self.normal())
+    }
+
+    /// What is wrong with it, if anything.
+    pub(super) fn flaw(&self) -> Option<&'static str> {
+        let along = self.to - self.from;
+        let finite = self.from.is_finite() && self.to.is_finite() && self.out.is_finite();
+        if !finite || along.length() == 0.0 {
+            Some("its ends must be two different points")
+        } else if self.out.length() == 0.0 || along.perp().normalize().dot(self.out.normalize()).abs() < 0.1 {
+            Some("`out` must point across the segment, at more than 6 degrees to it")
+        } else {
+            None
+        }
+    }
+}
+
+/// Counts who goes through an exit, from one look at the crowd to the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turnstile {
+    exit: Exit,
+    before: Vec<DVec3>,
+    /// Times of looks at which the number changed, and by how many.
+    passages: Vec<(f64, i64)>,
+}
+
+impl Turnstile {
+    /// Nobody has passed yet.
+    #[must_use]
+    pub fn new(exit: Exit) -> Self {
+        Self { exit, before: Vec::new(), passages: Vec::new() }
+    }
+
+    /// Looks at the centres (length) of the same people in the same order as before; the first look counts nobody.
+    pub fn look(&mut self, time: f64, centres: &[DVec3]) {
+        let passed: i64 = self.before.iter().zip(centres).map(|(before, after)| self.exit.crossed(*before, *after)).sum();
+        if passed != 0 {
+            self.passages.push((time, passed));
+        }
+        self.before.clear();
+        self.before.extend_from_slice(centres);
+    }
+
+    /// How many more went out than in, in the time after `from` up to `to`.
+    #[must_use]
+    pub fn passed(&self, from: f64, to: f64) -> i64 {
+        self.passages.iter().filter(|(time, _)| *time > from && *time <= to).map(|(_, passed)| passed).sum()
+    }
+
+    /// The same per time: the flux J (1 / time).
+    #[must_use]
+    pub fn flux(&self, from: f64, to: f64) -> f64 {
+        self.passed(from, to) as f64 / (to - from)
+    }
+
+    /// When the n-th person went out for good, counted from 1 (time).
+    #[must_use]
+    pub fn time_of(&self, n: i64) -> Option<f64> {
+        let mut out = 0;
+        let mut found = None;
+        for (time, passed) in &self.passages {
+            out += passed;
+            match found {
+                None if out >= n => found = Some(*time),
+                Some(_) if out < n => found = None,
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_goes_through_is_counted_and_who_passes_beside_is_not() {
+        let exit = Exit { from: DVec2::new(2.0, 1.0), to: DVec2::new(2.0, 0.0), out: DVec2::new(1.0, 0.2) };
+        let crossed = |a: (f64, f64), b: (f64, f64)| exit.crossed(DVec3::new(a.0, a.1, 0.0), DVec3::new(b.0, b.1, 0.0));
+        assert_eq!(crossed((1.9, 0.5), (2.1, 0.6)), 1);
+        assert_eq!(crossed((2.1, 0.5), (1.9, 0.6)), -1);
+        assert_eq!(crossed((1.9, 1.2), (2.1, 1.1)), 0);
+        assert_eq!(crossed((1.5, 0.5), (1.9, 0.5)), 0);
+        // Who ends on the line has not left yet, and is counted once.
+        assert_eq!(crossed((1.9, 0.5), (2.0, 0.5)) + crossed((2.0, 0.5), (2.1, 0.5)), 1);
+        assert_eq!(exit.normal(), DVec2::X);
+    }
+
+    #[test]
+    fn a_turnstile_counts_those_who_come_back_too() {
+        let mut turnstile = Turnstile::new(Exit { from: DVec2::ZERO, to: DVec2::Y, out: DVec2::X });
+        for (time, places) in [(0.0, [-1.0, -1.0, 1.0]), (1.0, [1.0, -1.0, 1.0]), (2.0, [-1.0, 1.0, 1.0]), (3.0, [2.0; 3])] {
+            turnstile.look(time, &places.map(|x| DVec3::new(x, 0.5, 0.0)));
+        }
+        assert_eq!((turnstile.passed(0.0, 1.0), turnstile.passed(1.0, 2.0), turnstile.passed(0.0, 3.0)), (1, 0, 2));
+        assert_eq!(turnstile.flux(0.0, 4.0), 0.5);
+        assert_eq!((turnstile.time_of(1), turnstile.time_of(2), turnstile.time_of(3)), (Some(1.0), Some(3.0), None));
+    }
+
+    #[test]
+    fn an_exit_has_a_length_and_a_way_out() {
+        let good = Exit { from: DVec2::ZERO, to: DVec2::X, out: DVec2::Y };
+        assert_eq!(good.flaw(), None);
+        assert!(Exit { to: DVec2::ZERO, ..good }.flaw().is_some());
+        assert!(Exit { out: DVec2::X, ..good }.flaw().is_some());
+        assert!(Exit { out: DVec2::ZERO, ..good }.flaw().is_some());
+        assert!(Exit { from: DVec2::NAN, ..good }.flaw().is_some());
+    }
+}
