@@ -12,6 +12,8 @@
 //!
 //! V^{n+1/2} = u(xⁿ, tⁿ⁺¹) + M(xⁿ) (m gⁿ + Fⁿ),  metric h M⁻¹.
 //!
+//! People who walk to exits ([`crowd`]) have the velocity that they want, metric 1.
+//!
 //! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
 //! that switches within a step thus gives exactly its impulse.
 

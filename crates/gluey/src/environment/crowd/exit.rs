@@ -88,7 +88,8 @@ impl Turnstile {
 
     /// Looks at the centres (length) of the same people in the same order as before; the first look counts nobody.
     pub fn look(&mut self, time: f64, centres: &[DVec3]) {
-        let passed: i64 = self.before.iter().zip(centres).map(|(before, after)| self.exit.crossed(*before, *after)).sum();
+        let passed: i64 =
+            self.before.iter().zip(centres).map(|(before, after)| self.exit.crossed(*before, *after)).sum();
         if passed != 0 {
             self.passages.push((time, passed));
         }
@@ -145,7 +146,9 @@ mod tests {
     #[test]
     fn a_turnstile_counts_those_who_come_back_too() {
         let mut turnstile = Turnstile::new(Exit { from: DVec2::ZERO, to: DVec2::Y, out: DVec2::X });
-        for (time, places) in [(0.0, [-1.0, -1.0, 1.0]), (1.0, [1.0, -1.0, 1.0]), (2.0, [-1.0, 1.0, 1.0]), (3.0, [2.0; 3])] {
+        for (time, places) in
+            [(0.0, [-1.0, -1.0, 1.0]), (1.0, [1.0, -1.0, 1.0]), (2.0, [-1.0, 1.0, 1.0]), (3.0, [2.0; 3])]
+        {
             turnstile.look(time, &places.map(|x| DVec3::new(x, 0.5, 0.0)));
         }
         assert_eq!((turnstile.passed(0.0, 1.0), turnstile.passed(1.0, 2.0), turnstile.passed(0.0, 3.0)), (1, 0, 2));

@@ -53,6 +53,15 @@ impl Grid {
         self.origin + self.cell * DVec2::new(column as f64, row as f64)
     }
 
+    /// The nodes of a box (lengths), in their order.
+    pub fn within(&self, lower: DVec2, upper: DVec2) -> impl Iterator<Item = usize> {
+        let index = |length: f64, count: usize| ((length / self.cell).max(0.0) as usize).min(count);
+        let range = |low: f64, high: f64, count: usize| index(low, count)..index(high + self.cell, count);
+        let (low, high, row) = (lower - self.origin, upper - self.origin, self.counts[0]);
+        let columns = range(low.x, high.x, row);
+        range(low.y, high.y, self.counts[1]).flat_map(move |k| columns.clone().map(move |column| k * row + column))
+    }
+
     /// The next node along an axis (0 or 1), forwards or backwards.
     #[must_use]
     pub fn next(&self, node: usize, axis: usize, forward: bool) -> Option<usize> {

@@ -12,6 +12,7 @@
 use std::collections::BinaryHeap;
 
 use glam::DVec2;
+use rayon::prelude::*;
 
 use super::exit::Exit;
 use super::fast_marching::{Arrival, Grid, Seed, march};
@@ -42,7 +43,8 @@ impl<'a> Survey<'a> {
     /// Measures distances to walls up to `horizon` (length).
     pub(super) fn new(walls: Vec<Placed<'a>>, exits: &'a [Exit], grid: Grid, horizon: f64) -> Self {
         let mut survey = Self { walls, exits, clearance: Vec::new(), horizon, at_exit: vec![false; grid.len()], grid };
-        survey.clearance = (0..survey.grid.len()).map(|node| survey.clearance_at(survey.grid.place(node))).collect();
+        let nodes = (0..survey.grid.len()).into_par_iter();
+        survey.clearance = nodes.map(|node| survey.clearance_at(survey.grid.place(node))).collect();
         for exit in exits {
             for node in survey.nodes_near(exit.from, exit.to, 1.5 * survey.grid.cell) {
                 survey.at_exit[node] = true;
@@ -66,7 +68,7 @@ impl<'a> Survey<'a> {
             let place = self.grid.place(*node);
             closest(a, b, place).distance(place) <= distance
         };
-        (0..self.grid.len()).filter(near).collect()
+        self.grid.within(a.min(b) - distance, a.max(b) + distance).filter(near).collect()
     }
 
     fn is_open(&self, clearance: f64) -> bool {

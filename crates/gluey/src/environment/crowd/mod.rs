@@ -14,6 +14,7 @@ mod fast_marching;
 mod field;
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 pub use exit::{Exit, Turnstile};
 pub use fast_marching::{Arrival, Grid, Seed, march};
@@ -29,8 +30,8 @@ const FEWEST_CELLS: f64 = 2.0;
 /// Ratio of radii that share a field: someone this much larger than the field is made for slides along a corner slower
 /// by no more than this.
 const CLASS: f64 = 1.1;
-/// Nodes of the grid: beyond this a cell size is a slip of the keyboard.
-const MOST_NODES: f64 = 2e7;
+/// Nodes of the grid: 1,400 a side take some seconds and half a gigabyte.
+const MOST_NODES: f64 = 2e6;
 
 /// What people want, and what they know.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +110,7 @@ impl Crowd {
         let walls: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
         let survey = Survey::new(walls, &exits, grid, 2.0 * keep);
         check_ways(people, &survey)?;
-        let fields = classes.iter().map(|radius| (*radius, Field::new(&survey, radius + clearance))).collect();
+        let fields = classes.par_iter().map(|radius| (*radius, Field::new(&survey, radius + clearance))).collect();
         let grid = survey.grid;
         Ok(Self { speeds, exits, grid, fields })
     }
