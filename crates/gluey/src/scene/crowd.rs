@@ -134,6 +134,10 @@ fn refuse_others(file: &SceneFile, root: &Place, problems: &mut Vec<Problem>) {
         let problem = root.key("force").index(index).problem("forces have no meaning in a crowd");
         problems.push(problem.help("leave [[force]] out"));
     }
+    for index in 0..file.clumps.len() {
+        let problem = root.key("clump").index(index).problem("people are not held together in clumps");
+        problems.push(problem.help("leave [[clump]] out"));
+    }
     let mut refuse_glue = |law: &LawFile, place: Place| {
         if !matches!(law, LawFile::Inelastic) {
             problems.push(place.problem("people do not stick").help("a crowd has the law \"inelastic\""));

@@ -145,6 +145,10 @@ impl Environment for Crowd {
         Ok(())
     }
 
+    fn has_inertia(&self) -> bool {
+        false
+    }
+
     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {
         0.0
     }
