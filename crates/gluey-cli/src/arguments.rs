@@ -44,14 +44,7 @@ pub enum Command {
         file: PathBuf,
     },
     /// Tell what a run folder holds
-    Info {
-        /// The folder of the run
-        #[arg(value_hint = ValueHint::DirPath)]
-        run: PathBuf,
-        /// Print JSON, for programs
-        #[arg(long)]
-        json: bool,
-    },
+    Info(InfoArguments),
     /// Draw the frames of a run: pictures, an animation, or a montage of several times and runs
     Render(Box<RenderArguments>),
     /// Measure runs over time: who hangs from walls, height, mixing, and when particles leave a wall that turns
@@ -255,6 +248,30 @@ pub struct MeasureArguments {
     pub up: Option<DVec3>,
 }
 
+/// What to tell about a run.
+#[derive(Debug, Args)]
+#[command(after_help = "Measures are those of the last frame; their formulas are in docs/measures.md.")]
+pub struct InfoArguments {
+    /// The folder of the run
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub run: PathBuf,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+    /// Tell all measures: distributions, the stress tensor, sizes of clusters
+    #[arg(long)]
+    pub measures: bool,
+    /// Tell the solid fraction of a box, from its least to its greatest corner; may be given several times
+    #[arg(long = "region", value_name = "X,Y,Z:X,Y,Z", allow_hyphen_values = true, value_parser = two_vectors)]
+    pub regions: Vec<(DVec3, DVec3)>,
+    /// Tell what went through a plane, a point and a normal, over all frames; may be given several times
+    #[arg(long = "plane", value_name = "X,Y,Z:X,Y,Z", allow_hyphen_values = true, value_parser = plane)]
+    pub planes: Vec<(DVec3, DVec3)>,
+    /// The direction that counts as up [default: 0,1,0 in 2D and 0,0,1 in 3D]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
+    pub up: Option<DVec3>,
+}
+
 /// What to make again.
 #[derive(Debug, Args)]
 #[command(
@@ -317,6 +334,21 @@ fn vector(text: &str) -> Result<DVec3, String> {
         Some(&[x, y]) => Ok(DVec3::new(x, y, 0.0)),
         Some(&[x, y, z]) => Ok(DVec3::new(x, y, z)),
         _ => Err("write two or three numbers, as in 0,-1,0.5".to_owned()),
+    }
+}
+
+fn two_vectors(text: &str) -> Result<(DVec3, DVec3), String> {
+    let (first, second) = text.split_once(':').ok_or("write two vectors with a colon between, as in 0,0:1,2")?;
+    if first.split(',').count() != second.split(',').count() {
+        return Err("both vectors have two components, or both have three".to_owned());
+    }
+    Ok((vector(first)?, vector(second)?))
+}
+
+fn plane(text: &str) -> Result<(DVec3, DVec3), String> {
+    match two_vectors(text)? {
+        (_, DVec3::ZERO) => Err("the normal of a plane has a length".to_owned()),
+        plane => Ok(plane),
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::Result;
 use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
 use gluey::environment::{Prediction, Signal, Span};
 use gluey::geometry::{Extent, Motion, Obstacle, Shape, Side};
+use gluey::measures::Instrument;
 use gluey::openings::{Inlet, Outlet, Region};
 use gluey::scene::Scene;
 use toml_edit::{DocumentMut, Item};
@@ -60,6 +61,8 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
     }
     lines.push(("time", time(scene)));
     lines.push(("output", output(scene)));
+    let measure = |instrument: &Instrument| format!("columns {}", listed(&instrument.columns(scene.dimension)));
+    lines.extend(scene.instruments.iter().map(|instrument| ("measure", measure(instrument))));
     // A name for the first of several lines is enough.
     for k in (1..lines.len()).rev() {
         if lines[k].0 == lines[k - 1].0 {

@@ -11,23 +11,15 @@ use serde_json::{Value, json};
 use toml_edit::DocumentMut;
 
 use crate::Answer;
+use crate::arguments::InfoArguments;
+use crate::measured::Measured;
 use crate::summary::resume_command;
 use crate::words::{number, shares, size};
 
-/// For whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    Text,
-    Json,
-}
-
 /// Reads a run folder and tells about it.
-pub fn info(folder: &Path, style: Style) -> Result<Answer> {
-    let facts = Facts::read(folder)?;
-    let text = match style {
-        Style::Text => facts.text(folder),
-        Style::Json => format!("{:#}\n", facts.json()),
-    };
+pub fn info(wishes: &InfoArguments) -> Result<Answer> {
+    let facts = Facts::read(wishes)?;
+    let text = if wishes.json { format!("{:#}\n", facts.json()) } else { facts.text(&wishes.run, wishes.measures) };
     Ok(text.into())
 }
 
@@ -38,6 +30,8 @@ struct Facts {
     extremes: Extremes,
     /// Where the wall time went, if anything is known of it.
     spent: Option<Spent>,
+    /// What is measured of the last frame, if there is one.
+    measured: Option<Measured>,
 }
 
 /// Extremes and sums over the rows of the series.
@@ -61,13 +55,15 @@ struct Spent {
 }
 
 impl Facts {
-    fn read(folder: &Path) -> Result<Self> {
+    fn read(wishes: &InfoArguments) -> Result<Self> {
+        let folder = &wishes.run;
         let summary = RunSummary::read(folder)?;
         let steps = until(&summary.manifest.info.scene_text).map(|t| steps_until(t, summary.manifest.info.dt));
         // A run that has just started may have no series yet.
         let extremes = Extremes::of(&fs::read_to_string(folder.join("series.csv")).unwrap_or_default());
         let spent = spent(&fs::read_to_string(folder.join("timings.csv")).unwrap_or_default());
-        Ok(Self { summary, steps, extremes, spent })
+        let measured = Measured::read(folder, wishes)?;
+        Ok(Self { summary, steps, extremes, spent, measured })
     }
 
     /// The last step that anything is known of.
@@ -97,7 +93,7 @@ impl Facts {
         }
     }
 
-    fn text(&self, folder: &Path) -> String {
+    fn text(&self, folder: &Path, all: bool) -> String {
         let info = &self.summary.manifest.info;
         let last = |column: &str| self.summary.value(column).map_or_else(|| "?".to_owned(), number);
         let of = self.steps.map_or_else(String::new, |steps| format!(" of {steps}"));
@@ -143,6 +139,7 @@ impl Facts {
             ("frames", self.summary.frames.to_string()),
             ("checkpoint", checkpoint),
         ]);
+        rows.extend(self.measured.iter().flat_map(|measured| measured.rows(all)));
         let how = if self.finished() { "finished" } else { "not finished" };
         let mut text = format!("{}: {how}\n", folder.display());
         for (name, figure) in rows {
@@ -188,6 +185,7 @@ impl Facts {
             "frames": self.summary.frames,
             "checkpoint": checkpoint,
             "last_row": last,
+            "measures": self.measured.as_ref().map(Measured::json),
         })
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use glam::DVec3;
 use gluey::geometry::{Extent, Obstacle, Shape};
+use gluey::measures::{Instrument, observe};
 use gluey::scene::{Output, Scene};
 use gluey::simulation::{Simulation, StepReport, Timings};
 use gluey::trajectory::{
@@ -30,6 +31,7 @@ pub struct Spent {
 pub struct Logbook {
     recorder: Recorder,
     output: Output,
+    instruments: Vec<Instrument>,
     view: Extent,
     started: Instant,
     /// Time spent on writing.
@@ -61,6 +63,7 @@ impl Logbook {
         Self {
             recorder,
             output: scene.output,
+            instruments: scene.instruments.clone(),
             view,
             started: now,
             write: Duration::ZERO,
@@ -146,7 +149,9 @@ impl Logbook {
         let potential_energy = simulation.environment.potential_energy(particles, time);
         let step = simulation.state.step;
         let kinetic_energy = simulation.state.kinetic_energy();
-        self.recorder.record_step(&Observation { step, time, particles, kinetic_energy, potential_energy, report })?;
+        let measures = &observe(&self.instruments, simulation, self.view.dimension);
+        let row = Observation { step, time, particles, kinetic_energy, potential_energy, report, measures };
+        self.recorder.record_step(&row)?;
         self.write += start.elapsed();
         Ok(())
     }
@@ -201,6 +206,7 @@ fn run_info(scene: &Scene) -> RunInfo {
         groups: scene.groups.iter().map(group).collect(),
         obstacle_names: scene.simulation.obstacles.iter().map(|obstacle| obstacle.name.clone()).collect(),
         openings: !scene.simulation.openings.is_empty(),
+        measures: scene.instruments.iter().flat_map(|instrument| instrument.columns(scene.dimension)).collect(),
     }
 }
 

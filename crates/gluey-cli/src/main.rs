@@ -10,6 +10,7 @@ mod host;
 mod info;
 mod logbook;
 mod measure;
+mod measured;
 mod memory;
 mod metric;
 mod output;
@@ -75,7 +76,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::Run(wishes) => run::run(wishes),
         Command::Check(wishes) => check::check(wishes).map(Answer::from),
         Command::New { file } => starter::write(file).map(Answer::from),
-        Command::Info { run, json } => info::info(run, if *json { info::Style::Json } else { info::Style::Text }),
+        Command::Info(wishes) => info::info(wishes),
         Command::Render(wishes) => render::render(wishes).map(Answer::from),
         Command::Measure(wishes) => measure::measure(wishes).map(Answer::from),
         Command::Paper(wishes) => paper::paper(wishes),

@@ -27,7 +27,7 @@
 //! and checkpoints and resumes a run with the same bytes. Nothing else in the library reads or writes a run; the caller
 //! owns the loop, and nobody here prints. A clock is read only to tell where the time of steps goes.
 //!
-//! [`measures`] sums a moment up: height, mixing, who hangs from the walls.
+//! [`measures`] sums a moment up: density, contacts, stress, clusters, mixing.
 //!
 //! # One particle and a plane
 //!

@@ -4,6 +4,7 @@
 
 mod errors;
 mod looks;
+mod measures;
 mod openings;
 mod pair_forces;
 mod paper;

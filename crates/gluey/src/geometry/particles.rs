@@ -1,5 +1,7 @@
 //! The particles, one column per quantity, in the user's order.
 
+use std::f64::consts::PI;
+
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,12 @@ pub struct Particles {
     pub id: Vec<u64>,
     /// How many there have ever been: the id of the next.
     pub born: u64,
+}
+
+/// Volume of a sphere; in 2D the area of a disc.
+#[must_use]
+pub fn volume(radius: f64, dimension: usize) -> f64 {
+    if dimension == 2 { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) }
 }
 
 impl Particles {

@@ -8,6 +8,7 @@ use super::file::{
     AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, FractionFile, GlueyFile, ImpulsesFile, LawFile,
     MethodFile, RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
+use super::measure::Laboratory;
 use super::openings::Doors;
 use super::pair_forces;
 use super::shapes::Workshop;
@@ -92,6 +93,8 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         problems.push(problem.help("use another drag"));
     }
     let interactions = pair_forces::interactions(&file.pair_forces, &reader, &obstacles, &mut problems);
+    let laboratory = Laboratory { dimension, gravity: file.environment.gravity.as_ref(), place: root.key("measure") };
+    let (instruments, gates) = laboratory.instruments(&file.measures, &mut problems);
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
 
     let state = State { particles, clumps, ..State::default() };
@@ -104,6 +107,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     simulation.interactions = interactions;
     simulation.settings = settings;
     simulation.openings = openings;
+    simulation.gates = gates;
     let stem = origin.path.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy().into_owned());
     Ok(Scene {
         text: origin.text.to_owned(),
@@ -115,6 +119,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         groups,
         forces: file.forces.iter().enumerate().map(|(index, force)| label(force, index)).collect(),
         output: output(file),
+        instruments,
         picture,
         simulation,
     })

@@ -7,9 +7,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::clumps::ClumpFile;
+use super::crowd::CrowdFile;
+use super::measure::MeasureFile;
 use super::openings::{InletFile, OutletFile};
 use super::pair_forces::PairForceFile;
-use super::crowd::CrowdFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
@@ -70,6 +71,9 @@ pub struct SceneFile {
     /// What is written, and how often.
     #[serde(default)]
     pub output: OutputFile,
+    /// What is measured for the time series.
+    #[serde(default, rename = "measure")]
+    pub measures: Vec<MeasureFile>,
     /// How `gluey render` draws a run, unless its options say otherwise.
     #[serde(default)]
     pub picture: PictureFile,

@@ -8,6 +8,7 @@ mod clumps;
 mod crowd;
 mod diagnostics;
 mod file;
+mod measure;
 mod openings;
 mod pair_forces;
 mod picture;
@@ -24,6 +25,7 @@ pub use picture::{ColourBy, ObstacleStyle, Picture, Range, Size};
 pub use value::Colour;
 
 use crate::geometry::Obstacle;
+use crate::measures::Instrument;
 use crate::simulation::Simulation;
 
 /// A kind of particles, as pictures and files name it.
@@ -94,6 +96,8 @@ pub struct Scene {
     pub forces: Vec<String>,
     /// What is written.
     pub output: Output,
+    /// What is measured for the time series.
+    pub instruments: Vec<Instrument>,
     /// How pictures are drawn.
     pub picture: Picture,
     /// The simulation at t = 0.

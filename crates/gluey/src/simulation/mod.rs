@@ -4,6 +4,7 @@
 
 mod candidates;
 mod error;
+mod gate;
 mod places;
 mod project;
 mod report;
@@ -14,6 +15,7 @@ mod vicinity;
 use glam::DVec3;
 
 pub use error::StepError;
+pub use gate::{Crossings, Gate};
 pub use report::{Load, StepReport};
 pub use state::State;
 pub use timings::Timings;
@@ -119,6 +121,8 @@ pub struct Simulation {
     pub solver: Box<dyn Projection>,
     /// How steps are taken.
     pub settings: Settings,
+    /// Planes at which crossings are counted; they change nothing else.
+    pub gates: Vec<Gate>,
     workspace: Workspace,
 }
 
@@ -133,14 +137,20 @@ struct Moving {
     springs: Vec<DVec3>,
     clumps: Vec<Clump>,
     bridges: Vec<Bridge>,
+    crossings: Vec<Crossings>,
 }
 
 impl Moving {
     fn of(state: &State) -> Self {
-        let State { particles, contacts, springs, clumps, bridges, .. } = state;
-        let (position, velocity) = (particles.position.clone(), particles.velocity.clone());
-        let (contacts, springs, bridges) = (contacts.clone(), springs.clone(), bridges.clone());
-        Self { position, velocity, contacts, springs, clumps: clumps.list.clone(), bridges }
+        Self {
+            position: state.particles.position.clone(),
+            velocity: state.particles.velocity.clone(),
+            contacts: state.contacts.clone(),
+            springs: state.springs.clone(),
+            clumps: state.clumps.list.clone(),
+            bridges: state.bridges.clone(),
+            crossings: state.crossings.clone(),
+        }
     }
 }
 
@@ -170,6 +180,7 @@ impl Simulation {
             adhesion,
             solver: Box::new(AcceleratedGaussSeidel::default()),
             settings: Settings::new(1e-3),
+            gates: Vec::new(),
             workspace: Workspace::default(),
         }
     }
@@ -231,8 +242,8 @@ impl Simulation {
 
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
-        let Self { state, obstacles, openings, environment, interactions, adhesion, solver, settings, workspace } =
-            self;
+        let Self { state, obstacles, environment, adhesion, solver, settings, workspace, .. } = self;
+        let Self { openings, interactions, gates, .. } = self;
         let mut places = std::mem::take(&mut workspace.places);
         let placed = Places::at(obstacles, span.end(), &mut places); // yⁿ⁺¹
         let now = Setting { state, openings, obstacles, placed, adhesion, settings, span };
@@ -250,6 +261,7 @@ impl Simulation {
         std::mem::swap(&mut state.springs, &mut workspace.springs);
         interactions.remember_bridges(&mut state.bridges);
         workspace.clock.turn_to(Part::Move);
+        gate::count(gates, &state.particles, &workspace.velocity, span.dt, &mut state.crossings);
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.moves.finish(&mut state.clumps, &mut state.particles, environment.has_inertia(), span.dt);
         workspace.record_gaps(&state.particles, placed);
@@ -283,6 +295,7 @@ impl Simulation {
             self.state.springs = moving.springs;
             self.state.clumps.list = moving.clumps;
             self.state.bridges = moving.bridges;
+            self.state.crossings = moving.crossings;
         }
     }
 

@@ -9,6 +9,7 @@ use crate::geometry::Particles;
 use crate::interaction::Bridge;
 use crate::openings::Ledger;
 use crate::projection::ALONE;
+use crate::simulation::Crossings;
 
 /// State at time tⁿ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct State {
     pub springs: Vec<DVec3>,
     /// Liquid bridges that pulled in the last step, sorted.
     pub bridges: Vec<Bridge>,
+    /// What has gone through each gate since t = 0, in the order of [`Simulation::gates`](crate::simulation::Simulation);
+    /// empty where there are none.
+    pub crossings: Vec<Crossings>,
     /// What has passed the openings of the scene.
     pub ledger: Ledger,
 }

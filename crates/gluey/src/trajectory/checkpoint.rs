@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
     use crate::interaction::Bridge;
-    use crate::simulation::Load;
+    use crate::simulation::{Crossings, Load};
 
     fn checkpoint() -> Checkpoint {
         let mut state = State { step: 12, ..State::default() };
@@ -201,6 +201,7 @@ mod tests {
             Contact { pair: Pair::obstacle(2, 0, 5), gamma: 0.0, impulse: 0.25 },
         ];
         state.bridges = vec![Bridge { force: 1, pair: Pair::particles(1, 2) }];
+        state.crossings = vec![Crossings { number: -2, volume: 0.5 }];
         Checkpoint {
             state,
             fingerprint: 42,

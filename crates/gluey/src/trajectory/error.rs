@@ -146,6 +146,16 @@ pub enum TrajectoryError {
         /// Number of loads.
         found: usize,
     },
+    /// A row does not have one number per column of the measures.
+    #[error("{}: {found} numbers measured for {expected} columns", path.display())]
+    Measures {
+        /// The series file.
+        path: PathBuf,
+        /// Number of columns.
+        expected: usize,
+        /// Number of figures.
+        found: usize,
+    },
 }
 
 impl TrajectoryError {

@@ -31,6 +31,8 @@ pub struct RunInfo {
     pub obstacle_names: Vec<String>,
     /// Whether particles come in or leave while it runs; the series then tells how many.
     pub openings: bool,
+    /// Columns of the series that measures add, in order.
+    pub measures: Vec<String>,
 }
 
 impl RunInfo {
@@ -87,6 +89,8 @@ struct Head<'a> {
     dimension: u8,
     dt: f64,
     obstacles: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    measures: &'a [String],
     vtk: bool,
     xyz: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -106,6 +110,8 @@ struct Whole {
     dimension: u8,
     dt: f64,
     obstacles: Vec<String>,
+    #[serde(default)]
+    measures: Vec<String>,
     vtk: bool,
     xyz: bool,
     #[serde(default)]
@@ -138,6 +144,7 @@ impl Manifest {
             dimension: info.dimension,
             dt: info.dt,
             obstacles: &info.obstacle_names,
+            measures: &info.measures,
             vtk: self.formats.vtk,
             xyz: self.formats.xyz,
             openings: info.openings,
@@ -170,6 +177,7 @@ impl Manifest {
             groups: whole.groups,
             obstacle_names: whole.obstacles,
             openings: whole.openings,
+            measures: whole.measures,
         };
         Ok(Self { gluey: whole.gluey, info, formats: Formats { vtk: whole.vtk, xyz: whole.xyz } })
     }
@@ -222,6 +230,7 @@ mod tests {
             groups: vec![Group { name: "sand".into(), colour: [1, 2, 255] }],
             obstacle_names: vec!["floor".into(), "l'id".into()],
             openings: false,
+            measures: vec!["bed_fraction".into()],
         };
         Manifest::new(&info, Formats { vtk: true, xyz: false })
     }

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `manifest.toml` | what was run: versions, seed, dimension, dt, the scene's text |
-//! | `series.csv` | one row per series interval: energies, momentum, figures of the step, load on each obstacle |
+//! | `series.csv` | one row per series interval: energies, momentum, figures of the step, load on each obstacle, measures |
 //! | `particles.pvd`, `contacts.pvd`, `obstacles.pvd` | the times of the frames, for `ParaView` |
 //! | `frames/particles_00000012.vtp`, … | the frame of step 12, as VTK XML `PolyData` |
 //! | `trajectory.xyz` | the frames as extended XYZ, for OVITO |
@@ -35,9 +35,11 @@
 //!     state.step = step; // here a simulation would advance
 //!     let time = step as f64 * info.dt;
 //!     let particles = &state.particles;
-//!     recorder.record_step(&Observation { step, time, particles, kinetic_energy: 0.0, potential_energy: 0.0, report: &report })?;
+//!     let (kinetic_energy, potential_energy, report, measures) = (state.kinetic_energy(), 0.0, &report, &[]);
+//!     let row = Observation { step, time, particles, kinetic_energy, potential_energy, report, measures };
+//!     recorder.record_step(&row)?;
 //!     recorder.record_frame(&Frame { step, time, particles, contacts: &[], obstacles: &[] })?;
-//!     recorder.checkpoint(&state, &report)?; // last, so that it covers what was written for this step
+//!     recorder.checkpoint(&state, report)?; // last, so that it covers what was written for this step
 //! }
 //! drop(recorder);
 //!

@@ -173,6 +173,11 @@ impl Recorder {
         if found != expected && found != 0 {
             return Err(TrajectoryError::Loads { path: self.series.path().to_owned(), expected, found });
         }
+        let (columns, measured) = (self.manifest.info.measures.len(), observation.measures.len());
+        if measured != columns {
+            let path = self.series.path().to_owned();
+            return Err(TrajectoryError::Measures { path, expected: columns, found: measured });
+        }
         self.series.append(|out| series::write_row(observation, &self.manifest.info, out))
     }
 

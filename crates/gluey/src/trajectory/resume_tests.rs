@@ -33,6 +33,7 @@ fn info() -> RunInfo {
         groups: vec![Group { name: "sand".into(), colour: [200, 100, 0] }],
         obstacle_names: vec!["floor".into()],
         openings: true,
+        measures: vec!["bed_fraction".into()],
     }
 }
 
@@ -65,14 +66,10 @@ fn report(step: u64) -> StepReport {
 fn record(recorder: &mut Recorder, plan: Plan, step: u64) -> Result<(), TrajectoryError> {
     let (state, report) = (state(step), report(step));
     let (time, particles) = (step as f64 * info().dt, &state.particles);
-    recorder.record_step(&Observation {
-        step,
-        time,
-        particles,
-        kinetic_energy: 0.5,
-        potential_energy: -1.0,
-        report: &report,
-    })?;
+    let measures = &[step as f64 / 7.0];
+    let (kinetic_energy, potential_energy, report) = (0.5, -1.0, &report);
+    let row = Observation { step, time, particles, kinetic_energy, potential_energy, report, measures };
+    recorder.record_step(&row)?;
     if step.is_multiple_of(plan.frame_every) {
         let shift = if plan.obstacle_moves { DVec3::Y * time } else { DVec3::ZERO };
         let floor = ObstacleSurface {
@@ -279,9 +276,18 @@ fn wrong_records_are_refused() {
     let again = Frame { step: 4, time: 0.4, particles, contacts: &[], obstacles: &[] };
     assert!(matches!(recorder.record_frame(&again), Err(TrajectoryError::FrameOrder { step: 4, last: 4, .. })));
     let two_loads = StepReport { loads: vec![Load::default(); 2], ..StepReport::default() };
-    let row =
-        Observation { step: 5, time: 0.5, particles, kinetic_energy: 0.5, potential_energy: 0.0, report: &two_loads };
+    let row = Observation {
+        step: 5,
+        time: 0.5,
+        particles,
+        kinetic_energy: 0.5,
+        potential_energy: 0.0,
+        report: &two_loads,
+        measures: &[0.5],
+    };
     assert!(matches!(recorder.record_step(&row), Err(TrajectoryError::Loads { expected: 1, found: 2, .. })));
+    let row = Observation { report: &report(5), measures: &[], ..row };
+    assert!(matches!(recorder.record_step(&row), Err(TrajectoryError::Measures { expected: 1, found: 0, .. })));
     assert_eq!(content(folder.path()), before);
 }
 

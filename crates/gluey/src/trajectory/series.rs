@@ -26,6 +26,8 @@ pub struct Observation<'a> {
     pub potential_energy: f64,
     /// Figures of the step that led here. A report without loads, as before the first step, stands for loads of zero.
     pub report: &'a StepReport,
+    /// What the measures of the run tell, a number for each of their columns.
+    pub measures: &'a [f64],
 }
 
 const COLUMNS: [&str; 17] = [
@@ -51,19 +53,20 @@ const COLUMNS: [&str; 17] = [
 /// What a run with openings adds: the particles that are there, and what has passed since the start.
 const TRAFFIC: [&str; 6] = ["particles", "entered", "left", "waiting", "entered_mass", "left_mass"];
 
-/// The names of the columns; each obstacle adds six, force and torque about its pivot.
+/// The names of the columns; each obstacle adds six, force and torque about its pivot. Those of measures come last.
 pub(super) fn write_header(info: &RunInfo, out: &mut dyn Write) -> io::Result<()> {
     let traffic = if info.openings { &TRAFFIC[..] } else { &[] };
     let loads = info
         .obstacle_names
         .iter()
         .flat_map(|name| ["fx", "fy", "fz", "tx", "ty", "tz"].map(|component| format!("{name}_{component}")));
-    write_record(COLUMNS.iter().chain(traffic).map(|name| (*name).to_owned()).chain(loads), out)
+    let columns = COLUMNS.iter().chain(traffic).map(|name| (*name).to_owned());
+    write_record(columns.chain(loads).chain(info.measures.iter().cloned()), out)
 }
 
 /// One row. The report has a load per obstacle, or none.
 pub(super) fn write_row(observation: &Observation, info: &RunInfo, out: &mut dyn Write) -> io::Result<()> {
-    let Observation { step, time, particles, kinetic_energy, potential_energy, report } = *observation;
+    let Observation { step, time, particles, kinetic_energy, potential_energy, report, measures } = *observation;
     let DVec3 { x, y, z } = particles.momentum();
     let figures = [
         step.to_string(),
@@ -96,7 +99,8 @@ pub(super) fn write_row(observation: &Observation, info: &RunInfo, out: &mut dyn
     let traffic = traffic.into_iter().filter(|_| info.openings);
     let loads = (0..info.obstacle_names.len()).map(|obstacle| report.loads.get(obstacle).copied().unwrap_or_default());
     let loads = loads.flat_map(|Load { force, torque }| [force, torque]).flat_map(|vector| vector.to_array());
-    write_record(figures.into_iter().chain(traffic).chain(loads.map(digits)), out)
+    let rest = loads.chain(measures.iter().copied()).map(digits);
+    write_record(figures.into_iter().chain(traffic).chain(rest), out)
 }
 
 /// A line of CSV; names with commas or quotes are quoted.
@@ -140,6 +144,7 @@ mod tests {
             kinetic_energy: particles.kinetic_energy(),
             potential_energy: -1.0,
             report,
+            measures: &[],
         };
         let openings = report.traffic != Traffic::default();
         let info = RunInfo { obstacle_names: obstacles.to_vec(), openings, ..RunInfo::default() };
@@ -169,6 +174,23 @@ mod tests {
         assert_eq!(value(&row, "glued"), 4.0);
         assert_eq!(value(&row, "lid, \"upper\"_fx"), 1.0 / 3.0);
         assert_eq!(value(&row, "lid, \"upper\"_ty"), 1.0);
+    }
+
+    #[test]
+    fn measures_come_last() {
+        let (particles, report) = (Particles::default(), StepReport::default());
+        let measures = &[0.1 + 0.2, f64::NAN];
+        let (particles, report, kinetic_energy, potential_energy) = (&particles, &report, 0.0, 0.0);
+        let row = Observation { step: 1, time: 0.1, particles, kinetic_energy, potential_energy, report, measures };
+        let measures = vec!["bed_fraction".into(), "a, b_dimension".into()];
+        let info = RunInfo { obstacle_names: vec!["floor".into()], measures, ..RunInfo::default() };
+        let mut out = Vec::new();
+        write_header(&info, &mut out).unwrap();
+        write_row(&row, &info, &mut out).unwrap();
+        let (_, row) = last_row(&out).unwrap();
+        assert_eq!(row.len(), 17 + 6 + 2);
+        assert_eq!((row[23].0.as_str(), value(&row, "bed_fraction")), ("bed_fraction", 0.1 + 0.2));
+        assert!(value(&row, "a, b_dimension").is_nan());
     }
 
     #[test]

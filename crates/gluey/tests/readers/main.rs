@@ -51,7 +51,7 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
         dt: 0.1,
         groups: vec![group("coarse sand", [200, 150, 0]), group("silt", [0, 100, 255])],
         obstacle_names: vec!["floor".into(), "lid".into()],
-        openings: false,
+        ..RunInfo::default()
     };
     let mut recorder = Recorder::create(folder, &info, Formats::ALL, IfPresent::Refuse)?;
     for step in 0..=STEPS {
@@ -72,6 +72,7 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
             kinetic_energy: 0.0,
             potential_energy: -time,
             report: &report,
+            measures: &[],
         })?;
         if step % FRAME_EVERY == 0 {
             let contacts: Vec<_> = state.contacts.iter().map(|contact| geometry(contact, particles)).collect();

@@ -1,69 +1,12 @@
-//! Figures that sum up a moment of a run, or how long particles stay where they are.
-//!
-//! Height of the centre of mass, h = Σ m x·e / Σ m; the share of particles that hang from obstacles; how well the groups
-//! are mixed; and, for containers that turn, [`Passages`]: who has left a wall when it has turned by an angle.
+//! Who has left a wall of a container that turns when it has turned by an angle.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::{FRAC_1_SQRT_2, TAU};
+use std::f64::consts::TAU;
 
 use glam::DVec3;
-use rstar::RTree;
-use rstar::primitives::GeomWithData;
 
 use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::Particles;
-
-/// Height of the centre of mass in the direction `up`, a unit vector (length); 0 without particles.
-#[must_use]
-pub fn height(particles: &Particles, up: DVec3) -> f64 {
-    let moment: f64 = particles.mass.iter().zip(&particles.position).map(|(m, x)| m * x.dot(up)).sum();
-    if particles.is_empty() { 0.0 } else { moment / particles.mass.iter().sum::<f64>() }
-}
-
-/// The share of particles that touch an obstacle above them: one whose wall is within 45 degrees of level.
-#[must_use]
-pub fn hanging(particles: &Particles, contacts: &[ContactGeometry], up: DVec3) -> f64 {
-    let above = |contact: &&ContactGeometry| contact.normal.dot(up) > FRAC_1_SQRT_2;
-    let walls = |contact: &&ContactGeometry| matches!(contact.contact.pair.partner(), Partner::Obstacle { .. });
-    let hanging: BTreeSet<u32> =
-        contacts.iter().filter(walls).filter(above).map(|contact| contact.contact.pair.first()).collect();
-    hanging.len() as f64 / particles.len().max(1) as f64
-}
-
-/// Neighbours of a particle that are looked at: as many as touch one in the densest packing.
-fn neighbours(dimension: usize) -> usize {
-    if dimension == 2 { 6 } else { 12 }
-}
-
-/// How well the groups are mixed: the share of strangers, particles of another group, among the nearest six (twelve in 3D)
-/// of each particle, relative to that in a random arrangement. 0 where the groups are far apart, 1 where a particle's
-/// place tells nothing of its group. None if there are not two groups.
-#[must_use]
-pub fn mixing(particles: &Particles, dimension: usize) -> Option<f64> {
-    let count = particles.len() as f64;
-    let mut sizes: BTreeMap<u32, f64> = BTreeMap::new();
-    for group in &particles.group {
-        *sizes.entry(*group).or_default() += 1.0;
-    }
-    if sizes.len() < 2 {
-        return None;
-    }
-    // A particle of a group of n has N − n strangers among the N − 1 others.
-    let random: f64 = sizes.values().map(|n| n / count * (count - n) / (count - 1.0)).sum();
-    let places = particles.position.iter().zip(0_u32..);
-    let tree = RTree::bulk_load(places.map(|(x, i)| GeomWithData::new(x.to_array(), i)).collect());
-    let strangers = |i: usize| {
-        let near = tree.nearest_neighbor_iter(particles.position[i].to_array());
-        let others = near.map(|point| point.data as usize).filter(|j| *j != i).take(neighbours(dimension));
-        let (mut strangers, mut seen) = (0.0, 0.0);
-        for j in others {
-            seen += 1.0;
-            strangers += f64::from(u8::from(particles.group[j] != particles.group[i]));
-        }
-        strangers / seen
-    };
-    Some((0..particles.len()).map(strangers).sum::<f64>() / count / random)
-}
 
 /// The angle from the bottom at which the particles on a wall are counted (rad): they have come to rest on it.
 pub const START: f64 = 30.0 * TAU / 360.0;
@@ -163,52 +106,18 @@ impl Passages {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_pcg::Pcg64;
-
     use super::*;
     use crate::contact::{Contact, Pair};
-
-    fn lattice(mut group: impl FnMut(i32, i32) -> u32) -> Particles {
-        let mut particles = Particles::default();
-        for (i, j) in (0..20).flat_map(|i| (0..20).map(move |j| (i, j))) {
-            particles.push(DVec3::new(f64::from(i) + 0.5 * f64::from(j % 2), 0.866 * f64::from(j), 0.0), 0.5, 1.0);
-            if let Some(last) = particles.group.last_mut() {
-                *last = group(i, j);
-            }
-        }
-        particles
-    }
-
-    #[test]
-    fn the_centre_of_mass_is_weighted() {
-        let mut particles = Particles::default();
-        particles.push(DVec3::new(0.0, 1.0, 0.0), 1.0, 3.0);
-        particles.push(DVec3::new(0.0, 5.0, 0.0), 1.0, 1.0);
-        assert_eq!(height(&particles, DVec3::Y), 2.0);
-        assert_eq!(height(&Particles::default(), DVec3::Y), 0.0);
-    }
-
-    #[test]
-    fn mixing_is_0_apart_and_1_at_random() {
-        let halves = mixing(&lattice(|i, _| u32::from(i >= 10)), 2).unwrap();
-        assert!((0.05..0.15).contains(&halves), "only those at the border have strangers beside them: {halves}");
-        let mut dice = Pcg64::seed_from_u64(1);
-        let random = mixing(&lattice(|_, _| u32::from(dice.random::<bool>())), 2);
-        assert!((random.unwrap() - 1.0).abs() < 0.1, "{random:?}");
-        assert_eq!(mixing(&lattice(|_, _| 3), 2), None);
-    }
 
     fn touch(particle: u32, wall: u32, normal: DVec3) -> ContactGeometry {
         let contact = Contact { pair: Pair::obstacle(particle, 0, wall), gamma: 0.0, impulse: 1.0 };
         ContactGeometry { contact, gap: 0.0, normal }
     }
 
-    #[test]
-    fn who_hangs_is_counted_once() {
-        let particles = lattice(|_, _| 0);
-        let contacts = [touch(0, 0, DVec3::Y), touch(0, 1, DVec3::Y), touch(1, 2, DVec3::X), touch(2, 3, -DVec3::Y)];
-        assert_eq!(hanging(&particles, &contacts, DVec3::Y), 1.0 / 400.0);
+    fn ten() -> Particles {
+        let mut particles = Particles::default();
+        (0..10).for_each(|k| particles.push(DVec3::X * f64::from(k), 0.5, 1.0));
+        particles
     }
 
     /// A wall with eight particles, of which the k-th leaves it at 40k degrees; it turns twice.
@@ -220,7 +129,7 @@ mod tests {
             let gone = |k: i32| (40 * k..345).contains(&degree.rem_euclid(360));
             let contacts: Vec<ContactGeometry> =
                 (1..=8).filter(|k| !gone(*k)).map(|k| touch(k as u32, 0, normal)).collect();
-            passages.look(&lattice(|_, _| 0), &contacts);
+            passages.look(&ten(), &contacts);
         }
         passages
     }
@@ -241,18 +150,19 @@ mod tests {
     fn a_wall_that_is_bare_has_been_left_by_all() {
         let mut passages = Passages::new(DVec3::Y, DVec3::Z);
         let normal = |degrees: f64| DVec3::new(degrees.to_radians().sin(), -degrees.to_radians().cos(), 0.0);
-        let particles = lattice(|_, _| 0);
+        let particles = ten();
         passages.look(&particles, &[touch(1, 0, normal(29.0))]);
         passages.look(&particles, &[touch(1, 0, normal(31.0))]);
         assert_eq!(passages.departure(), None, "it was not seen further");
         passages.look(&particles, &[]);
         assert_eq!(passages.share(1.0), Some(0.0));
     }
+
     #[test]
     fn a_particle_is_followed_under_another_index() {
         let mut passages = Passages::new(DVec3::Y, DVec3::Z);
         let normal = |degrees: f64| DVec3::new(degrees.to_radians().sin(), -degrees.to_radians().cos(), 0.0);
-        let mut particles = lattice(|_, _| 0);
+        let mut particles = ten();
         passages.look(&particles, &[touch(1, 0, normal(29.0))]);
         passages.look(&particles, &[touch(1, 0, normal(31.0))]);
         particles.retain(|i| i != 0);

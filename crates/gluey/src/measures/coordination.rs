@@ -1,0 +1,77 @@
+//! How many contacts particles have.
+
+use crate::contact::{ContactGeometry, Partner};
+use crate::geometry::Particles;
+
+/// Contacts per particle. A contact of two particles counts for both; every feature of an obstacle that is touched counts
+/// for one. Contacts are those of the state: glued, or pushing or pulling in the last step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coordination {
+    /// Mean number of particles that a particle touches, Z = 2 N_c / N.
+    pub mean: f64,
+    /// The same with obstacles.
+    pub with_obstacles: f64,
+    /// `distribution[k]` particles have k contacts, with obstacles.
+    pub distribution: Vec<usize>,
+    /// How many have none.
+    pub free: usize,
+    /// How many have fewer than the d + 1 that hold a frictionless particle from all sides, with obstacles: none of them can
+    /// bear a load that only pushes. Under gravity, which is one more push, a particle at rest on d others is among them.
+    pub rattlers: usize,
+}
+
+impl Coordination {
+    /// Counts the contacts of a moment.
+    #[must_use]
+    pub fn of(particles: &Particles, contacts: &[ContactGeometry], dimension: usize) -> Self {
+        let mut counts = vec![0_usize; particles.len()];
+        let (mut between, mut with_walls) = (0_usize, 0_usize);
+        for ContactGeometry { contact, .. } in contacts {
+            counts[contact.pair.first() as usize] += 1;
+            match contact.pair.partner() {
+                Partner::Particle(j) => {
+                    counts[j as usize] += 1;
+                    between += 1;
+                }
+                Partner::Obstacle { .. } => with_walls += 1,
+            }
+        }
+        let mut distribution = vec![0; counts.iter().max().map_or(0, |most| most + 1)];
+        counts.iter().for_each(|count| distribution[*count] += 1);
+        let all = particles.len().max(1) as f64;
+        Self {
+            mean: 2.0 * between as f64 / all,
+            with_obstacles: (2 * between + with_walls) as f64 / all,
+            free: distribution.first().copied().unwrap_or(0),
+            rattlers: distribution.iter().take(dimension + 1).sum(),
+            distribution,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::contact::{Contact, Pair};
+
+    #[test]
+    fn contacts_count_for_both_and_walls_apart() {
+        let mut particles = Particles::default();
+        (0..4).for_each(|i| particles.push(DVec3::X * f64::from(i), 0.5, 1.0));
+        let pairs = [Pair::particles(0, 1), Pair::particles(1, 2), Pair::obstacle(0, 0, 0), Pair::obstacle(1, 0, 1)];
+        let contact = |pair| Contact { pair, gamma: 0.0, impulse: 1.0 };
+        let geometry = |pair| ContactGeometry { contact: contact(pair), gap: 0.0, normal: DVec3::X };
+        let found = Coordination::of(&particles, &pairs.map(geometry), 2);
+        let expected = Coordination {
+            mean: 1.0,
+            with_obstacles: 1.5,
+            distribution: vec![1, 1, 1, 1],
+            free: 1,
+            rattlers: 3, // 0, 1 and 2 contacts; three hold a disc
+        };
+        assert_eq!(found, expected);
+        assert_eq!(Coordination::of(&Particles::default(), &[], 3), Coordination::default());
+    }
+}

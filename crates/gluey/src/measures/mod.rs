@@ -1,0 +1,106 @@
+//! Figures that sum up a moment of a run, or how long particles stay where they are.
+//!
+//! | figure | of |
+//! |---|---|
+//! | [`solid_fraction`] | the part of a [`Region`] that particles fill |
+//! | [`Coordination`] | how many contacts particles have |
+//! | [`Network`] | forces and glue of the contacts |
+//! | [`contact_stress`], [`kinetic_stress`] | the mean stress in a region |
+//! | [`Settling`] | mean velocity along a direction, fluctuation, granular temperature |
+//! | [`Clusters`] | particles that hang together, their size and shape |
+//! | [`sandbox_dimension`], [`gyration_dimension`] | the fractal dimension of clusters |
+//! | [`net_crossings`] | who went through a plane between two frames |
+//! | [`height`], [`hanging`], [`mixing`] | height h = Σ m x·e / Σ m, who hangs from obstacles, how well groups are mixed |
+//! | [`Passages`] | who has left the wall of a container that turns |
+//!
+//! A [`Measure`] is one of these by name, with its columns in the time series. Pair geometry is that of the contacts, normal
+//! and gap, never a difference of positions: it holds across periodic boundaries too.
+
+mod clusters;
+mod coordination;
+mod fractal;
+mod instrument;
+mod mixing;
+mod network;
+mod overlap;
+mod passages;
+mod region;
+mod settling;
+mod stress;
+
+use std::collections::BTreeSet;
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use glam::DVec3;
+
+pub use clusters::Clusters;
+pub use coordination::Coordination;
+pub use fractal::{Fit, gyration_dimension, gyration_radius, sandbox_dimension};
+pub use instrument::{Instrument, Measure, Moment, mean_diameter, observe};
+pub use mixing::mixing;
+pub use network::{Network, Quantiles};
+pub use passages::{Passages, START};
+pub use region::{Region, RegionError, solid_fraction};
+pub use settling::Settling;
+pub use stress::{components, contact_stress, kinetic_stress, pressure};
+
+use crate::contact::{ContactGeometry, Partner};
+use crate::geometry::Particles;
+use crate::simulation::{Crossings, Gate};
+
+/// What went through a gate between two moments, by the sides on which those who are there at both were and are. Who went
+/// there and back counts as nothing, and so does who came or left; across a periodic boundary positions jump, and sides
+/// with them: the gates of a simulation count by motion instead.
+#[must_use]
+pub fn net_crossings(gate: &Gate, before: &Particles, after: &Particles) -> Crossings {
+    let mut crossings = Crossings::default();
+    for ((from, to), radius) in before.position.iter().zip(&after.position).zip(&after.radius) {
+        gate.count(*from, *to, *radius, &mut crossings);
+    }
+    crossings
+}
+
+/// Height of the centre of mass in the direction `up`, a unit vector (length); 0 without particles.
+#[must_use]
+pub fn height(particles: &Particles, up: DVec3) -> f64 {
+    let moment: f64 = particles.mass.iter().zip(&particles.position).map(|(m, x)| m * x.dot(up)).sum();
+    if particles.is_empty() { 0.0 } else { moment / particles.mass.iter().sum::<f64>() }
+}
+
+/// The share of particles that touch an obstacle above them: one whose wall is within 45 degrees of level.
+#[must_use]
+pub fn hanging(particles: &Particles, contacts: &[ContactGeometry], up: DVec3) -> f64 {
+    let above = |contact: &&ContactGeometry| contact.normal.dot(up) > FRAC_1_SQRT_2;
+    let walls = |contact: &&ContactGeometry| matches!(contact.contact.pair.partner(), Partner::Obstacle { .. });
+    let hanging: BTreeSet<u32> =
+        contacts.iter().filter(walls).filter(above).map(|contact| contact.contact.pair.first()).collect();
+    hanging.len() as f64 / particles.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{Contact, Pair};
+
+    #[test]
+    fn the_centre_of_mass_is_weighted() {
+        let mut particles = Particles::default();
+        particles.push(DVec3::new(0.0, 1.0, 0.0), 1.0, 3.0);
+        particles.push(DVec3::new(0.0, 5.0, 0.0), 1.0, 1.0);
+        assert_eq!(height(&particles, DVec3::Y), 2.0);
+        assert_eq!(height(&Particles::default(), DVec3::Y), 0.0);
+    }
+
+    fn touch(particle: u32, wall: u32, normal: DVec3) -> ContactGeometry {
+        let contact = Contact { pair: Pair::obstacle(particle, 0, wall), gamma: 0.0, impulse: 1.0 };
+        ContactGeometry { contact, gap: 0.0, normal }
+    }
+
+    #[test]
+    fn who_hangs_is_counted_once() {
+        let mut particles = Particles::default();
+        (0..400).for_each(|i| particles.push(DVec3::X * f64::from(i), 0.5, 1.0));
+        let contacts = [touch(0, 0, DVec3::Y), touch(0, 1, DVec3::Y), touch(1, 2, DVec3::X), touch(2, 3, -DVec3::Y)];
+        assert_eq!(hanging(&particles, &contacts, DVec3::Y), 1.0 / 400.0);
+    }
+}
