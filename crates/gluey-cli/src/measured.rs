@@ -51,10 +51,10 @@ impl Measured {
     pub fn read(folder: &Path, wishes: &InfoArguments) -> Result<Option<Self>> {
         let Some((snapshots, last)) = last_frame(folder)? else {
             let asked = !wishes.regions.is_empty() || !wishes.planes.is_empty() || wishes.measures;
-            return match asked {
-                true => Err(UsageError(format!("{} has no frames for ParaView to measure", folder.display())).into()),
-                false => Ok(None),
-            };
+            if asked {
+                return Err(UsageError(format!("{} has no frames for ParaView to measure", folder.display())).into());
+            }
+            return Ok(None);
         };
         let info = &snapshots.manifest().info;
         let dimension = usize::from(info.dimension);

@@ -141,18 +141,18 @@ fn a_drift_through_a_plane_is_counted_particle_by_particle() {
 
 #[test]
 fn crossings_are_counted_in_every_sub_step() {
-    // A pair of discs spins about its middle once in a turn, fast enough that steps are split: nothing goes through, net.
+    // A pair of discs meets and spins, fast enough that steps are split; each is past the plane for a part of the turn.
     let mut pair = Particles::default();
     for side in [-1.0, 1.0] {
-        pair.push(DVec3::new(0.5 * side, 0.01, 0.0), 0.5, 1.0);
-        *pair.velocity.last_mut().unwrap() = DVec3::Y * side * 2.0;
+        pair.push(DVec3::new(0.5 * side, 0.0, 0.0), 0.5, 1.0);
+        *pair.velocity.last_mut().unwrap() = DVec3::new(-0.5, 2.0, 0.0) * side;
     }
     let mut spin = simulation(pair, Vec::new(), gluey::adhesion::Law::Aggregating { strength: 1e6 });
     spin.settings.dt = 0.1;
-    spin.gates = vec![Gate { point: DVec3::ZERO, normal: DVec3::Y, dimension: 2 }];
+    spin.gates = vec![Gate { point: DVec3::Y * 0.2, normal: DVec3::Y, dimension: 2 }];
     let (mut split, mut changes) = (0, 0);
     for _ in 0..200 {
-        let side = |spin: &Simulation| spin.state.particles.position.iter().filter(|x| x.y >= 0.0).count() as i64;
+        let side = |spin: &Simulation| spin.state.particles.position.iter().map(|x| i64::from(x.y >= 0.2)).sum::<i64>();
         let (before, counted) = (side(&spin), spin.state.crossings.first().map_or(0, |crossings| crossings.number));
         split += u32::from(spin.step().unwrap().substeps > 1);
         let now = spin.state.crossings[0].number;
@@ -215,8 +215,9 @@ fn aggregates_never_lose_a_bond_and_grow() {
         scene.simulation.step().unwrap();
         let (now, contacts) = (bonds(&scene.simulation), scene.simulation.contacts());
         assert!(now.is_superset(&before), "step {}", scene.simulation.state.step);
+        // A bond that rolls by d in a step opens by d²/(2(r_i + r_j)), and d is at most 0.2 of the smallest radius.
         let opened = contacts.iter().map(|contact| contact.gap).fold(0.0, f64::max);
-        assert!(opened < 1e-3 * scene.simulation.state.particles.smallest_radius(), "a bond opened by {opened}");
+        assert!(opened < 0.01 * scene.simulation.state.particles.smallest_radius(), "a bond opened by {opened}");
         let size = Clusters::of(&scene.simulation.state.particles, &contacts).largest();
         assert!(size >= largest, "the largest cluster shrank from {largest} to {size}");
         (before, largest) = (now, size);

@@ -116,10 +116,10 @@ mod tests {
     }
 
     /// Copies of a set at these places, `times` over, each generation larger by the scale.
-    fn grown(places: &[DVec3], scale: f64, times: u32) -> Vec<DVec3> {
+    fn grown(places: &[DVec3], scale: f64, times: i32) -> Vec<DVec3> {
         let mut set = vec![DVec3::ZERO];
         for k in 0..times {
-            let size = scale.powi(k as i32);
+            let size = scale.powi(k);
             set = places.iter().flat_map(|place| set.iter().map(move |x| *x + *place * size)).collect();
         }
         set

@@ -174,7 +174,7 @@ mod tests {
             let cut: [f64; 3] = std::array::from_fn(|_| dice.random_range(-1.1..1.1));
             let mut sum = 0.0;
             for part in 0..8_u32 {
-                let upper = |axis: u32| part >> axis & 1 == 1;
+                let upper = |axis: u32| (part >> axis) & 1 == 1;
                 let lower_corner = [0, 1, 2].map(|k| if upper(k) { cut[k as usize] } else { -FAR });
                 let upper_corner = [0, 1, 2].map(|k| if upper(k) { FAR } else { cut[k as usize] });
                 sum += sphere_in_box(1.0, lower_corner, upper_corner);

@@ -25,7 +25,8 @@ pub struct RegionError {
 impl Region {
     /// A box from its least to its greatest corner; in 2D z does not matter.
     pub fn new(lower: DVec3, upper: DVec3, dimension: usize) -> Result<Self, RegionError> {
-        match ['x', 'y', 'z'].into_iter().take(dimension).zip(0..).find(|(_, k)| !(lower[*k] < upper[*k])) {
+        let has_room = |(_, k): &(char, usize)| lower[*k] < upper[*k];
+        match ['x', 'y', 'z'].into_iter().zip(0..dimension).find(|axis| !has_room(axis)) {
             Some((axis, _)) => Err(RegionError { axis }),
             None => Ok(Self { lower, upper, dimension }),
         }
