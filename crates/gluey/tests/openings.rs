@@ -128,12 +128,15 @@ proptest! {
     }
 }
 
+/// What has to have come in by a time.
+type Integral = fn(f64) -> f64;
+
 #[test]
 fn the_rate_is_met_exactly_where_there_is_room() {
     let wide = cube([-50.0; 3], [50.0; 3]);
     let steps = Signal::Steps(Table::new(vec![0.0, 0.5], vec![100.0, 300.0]).unwrap());
     let swing = Signal::expression("100 * (1 + sin(20 * t))").unwrap();
-    let exact: [(Inlet, fn(f64) -> f64); 5] = [
+    let exact: [(Inlet, Integral); 5] = [
         (inlet(wide, 37.3, [0.1, 0.1]), |t| 37.3 * t),
         (inlet(wide, 1000.0, [0.1, 0.1]), |t| 1000.0 * t),
         (Inlet { rate: steps, ..inlet(wide, 0.0, [0.1, 0.1]) }, |t| 100.0 * t + 200.0 * (t - 0.5).max(0.0)),
@@ -335,7 +338,7 @@ fn a_scene_has_openings_and_goes_on_from_its_state() {
     let mut last = 0;
     while whole.time() < 2.0 {
         whole.step().unwrap();
-        if whole.state.step % 97 == 0 {
+        if whole.state.step.is_multiple_of(97) {
             let kept: State = postcard::from_bytes(&postcard::to_stdvec(&whole.state).unwrap()).unwrap();
             let mut resumed = scene(FLOW).unwrap().simulation;
             resumed.state = kept;

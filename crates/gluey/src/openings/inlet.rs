@@ -52,7 +52,7 @@ impl Inlet {
     /// How many have to have entered by a time: ⌊∫ a dt⌋ from its opening on, and no more than the limit.
     pub fn due(&self, time: f64) -> Result<u64, EnvironmentError> {
         let open = time.min(self.until) - self.from;
-        if !(open > 0.0) {
+        if open <= 0.0 {
             return Ok(0);
         }
         let mean = self.rate.mean_of(&format!("rate of inlet `{}`", self.name), Span { start: self.from, dt: open })?;

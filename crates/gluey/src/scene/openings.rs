@@ -159,7 +159,9 @@ impl Doors<'_> {
         let mut openings = Openings { seed: self.seed, dimension: self.space(), ..Openings::default() };
         let mut names: Vec<String> = Vec::new();
         let mut named = |kind: &str, name: &Option<Name>, index: usize, problems: &mut Vec<Problem>| {
-            name.iter().for_each(|name| check_name(name, problems));
+            if let Some(name) = name {
+                check_name(name, problems);
+            }
             let text = name.as_ref().map_or_else(|| format!("{kind}{index}"), |name| name.text.clone());
             if names.contains(&text) {
                 let place = self.root.key(kind).index(index).key("name");
@@ -196,7 +198,7 @@ impl Doors<'_> {
             (None, Some(density)) => Weight::Density(density.0),
             _ => return Err(place.problem("the particles of an inlet need `mass` or `density`, one of them")),
         };
-        let (from, until) = self.interval(file.from, file.until, place)?;
+        let (from, until) = interval(file.from, file.until, place)?;
         let inlet = Inlet {
             name,
             region,
@@ -250,7 +252,7 @@ impl Doors<'_> {
             }
             _ => return Err(place.problem("an outlet needs a `box`, a `ball` or a `half-space`, one of them")),
         };
-        let (from, until) = self.interval(file.from, file.until, place)?;
+        let (from, until) = interval(file.from, file.until, place)?;
         let groups = file.groups.as_ref().map(|names| names.iter().map(|name| self.group(name)).collect());
         Ok(Outlet { name, region, groups: groups.transpose()?, from, until })
     }
@@ -269,19 +271,6 @@ impl Doors<'_> {
         Ok(Region::Ball { centre: self.vector(&file.centre)?, radius: file.radius.0 })
     }
 
-    fn interval(
-        &self,
-        from: Option<NotNegative>,
-        until: Option<Positive>,
-        place: &Place,
-    ) -> Result<(f64, f64), Problem> {
-        let (from, until) = (from.map_or(0.0, |from| from.0), until.map_or(f64::INFINITY, |until| until.0));
-        if from < until {
-            return Ok((from, until));
-        }
-        Err(place.key("until").problem(format!("it closes at {}, before it opens at {}", shown(until), shown(from))))
-    }
-
     fn group(&self, name: &Name) -> Result<u32, Problem> {
         let found = self.groups.iter().position(|group| *group == name.text).map(|index| index as u32);
         found.ok_or_else(|| unknown("group", name, self.groups.iter().map(String::as_str)))
@@ -294,6 +283,15 @@ impl Doors<'_> {
     fn space(&self) -> Dimension {
         if self.dimension == 2 { Dimension::Two } else { Dimension::Three }
     }
+}
+
+/// When an opening opens and closes.
+fn interval(from: Option<NotNegative>, until: Option<Positive>, place: &Place) -> Result<(f64, f64), Problem> {
+    let (from, until) = (from.map_or(0.0, |from| from.0), until.map_or(f64::INFINITY, |until| until.0));
+    if from < until {
+        return Ok((from, until));
+    }
+    Err(place.key("until").problem(format!("it closes at {}, before it opens at {}", shown(until), shown(from))))
 }
 
 fn rate(file: &RateFile, place: &Place) -> Result<Signal, Problem> {
