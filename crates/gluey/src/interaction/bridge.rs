@@ -83,8 +83,8 @@ impl Bridging {
     pub(super) fn exists(&self, bridge: Bridge, gap: f64, ahead: &mut Moment) -> bool {
         gap <= self.pull.rupture()
             && (gap <= self.formation
-                || comes_next(&mut ahead.bridges, bridge, |bridge| *bridge)
-                || comes_next(&mut ahead.contacts, bridge.pair, |contact| contact.pair))
+                || comes_next(&mut ahead.bridges, &bridge, |bridge| *bridge)
+                || comes_next(&mut ahead.contacts, &bridge.pair, |contact| contact.pair))
     }
 
     pub(super) fn check(&self) -> Result<(), InteractionError> {
@@ -117,11 +117,11 @@ impl Bridging {
 }
 
 /// Goes past all that sorts before the key, and tells whether the key is next.
-fn comes_next<T, K: Ord>(ahead: &mut &[T], key: K, key_of: impl Fn(&T) -> K) -> bool {
+fn comes_next<T, K: Ord>(ahead: &mut &[T], key: &K, key_of: impl Fn(&T) -> K) -> bool {
     while let [first, rest @ ..] = *ahead
-        && key_of(first) < key
+        && key_of(first) < *key
     {
         *ahead = rest;
     }
-    ahead.first().is_some_and(|first| key_of(first) == key)
+    ahead.first().is_some_and(|first| key_of(first) == *key)
 }
