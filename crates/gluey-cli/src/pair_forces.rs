@@ -48,23 +48,22 @@ pub fn warnings(scene: &Scene, prediction: &Prediction) -> String {
     let least = |column: &[f64]| column.iter().copied().fold(f64::INFINITY, f64::min);
     let sides = Sides { radius: [particles.smallest_radius(); 2], mass: [least(&particles.mass); 2] };
     let mobility = prediction.inverse_metric.iter().copied().fold(0.0, f64::max);
-    let mut text = String::new();
-    for force in simulation.interactions.forces() {
+    let warning = |force: &PairForce| {
         let stiffness = force.stiffness(&sides);
         let ratio = dt * dt * stiffness * 2.0 * mobility;
-        if ratio > STIFF {
-            let advice = dt * (STIFF / ratio).min((STIFF / ratio).sqrt());
-            text += &format!(
+        let advice = dt * (STIFF / ratio).min((STIFF / ratio).sqrt());
+        (ratio > STIFF).then(|| {
+            format!(
                 "\nwarning: dt looks large for pair force `{}`: its slope of up to {} makes dt² × slope × 2/mass {}, where \
                  at most {STIFF} is wise. Try dt = {} or less\n",
                 force.label,
                 rounded(stiffness),
                 rounded(ratio),
                 rounded(advice)
-            );
-        }
-    }
-    text
+            )
+        })
+    };
+    simulation.interactions.forces().iter().filter_map(warning).collect()
 }
 
 /// Two digits are enough for advice.
