@@ -56,7 +56,7 @@ fn evacuate(width: f64) -> Result<Evacuation, Box<dyn Error>> {
     let people = i64::try_from(simulation.state.particles.len())?;
     let mut turnstile = Turnstile::new(exit);
     while turnstile.passed(0.0, LATEST) < people && simulation.time() < LATEST {
-        turnstile.look(simulation.time(), &simulation.state.particles.position);
+        turnstile.look(simulation.time(), &simulation.state.particles);
         simulation.step()?;
     }
     Ok(Evacuation { width, people, turnstile, end: simulation.time() })

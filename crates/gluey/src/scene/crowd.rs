@@ -108,7 +108,7 @@ fn told(error: &CrowdError, obstacles: &[Obstacle], root: &Place, place: &Place)
         CrowdError::NoWay { .. } | CrowdError::TooWide { .. } => {
             place.key("exits").problem(message).help("open the walls, or move the exits (indices count from 0)")
         }
-        CrowdError::Quantity { .. } | CrowdError::NoSpeed { .. } => place.problem(message),
+        CrowdError::Quantity { .. } | CrowdError::NoSpeed { .. } | CrowdError::Nobody => place.problem(message),
     }
 }
 
@@ -133,6 +133,14 @@ fn refuse_others(file: &SceneFile, root: &Place, problems: &mut Vec<Problem>) {
     for index in 0..file.forces.len() {
         let problem = root.key("force").index(index).problem("forces have no meaning in a crowd");
         problems.push(problem.help("leave [[force]] out"));
+    }
+    for index in 0..file.pair_forces.len() {
+        let problem = root.key("pair-force").index(index).problem("forces have no meaning in a crowd");
+        problems.push(problem.help("leave [[pair-force]] out"));
+    }
+    for index in 0..file.inlets.len() {
+        let problem = root.key("inlet").index(index).problem("nobody comes in while a crowd leaves");
+        problems.push(problem.help("ways are found for those who are there at the start: leave [[inlet]] out"));
     }
     for index in 0..file.clumps.len() {
         let problem = root.key("clump").index(index).problem("people are not held together in clumps");

@@ -2,6 +2,8 @@
 
 use glam::{DVec2, DVec3};
 
+use crate::geometry::Particles;
+
 /// A door, or any line of the plane that people want to cross.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exit {
@@ -74,7 +76,8 @@ impl Exit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turnstile {
     exit: Exit,
-    before: Vec<DVec3>,
+    /// Who was where at the last look.
+    before: Vec<(u64, DVec3)>,
     /// Times of looks at which the number changed, and by how many.
     passages: Vec<(f64, i64)>,
 }
@@ -86,15 +89,23 @@ impl Turnstile {
         Self { exit, before: Vec::new(), passages: Vec::new() }
     }
 
-    /// Looks at the centres (length) of the same people in the same order as before; the first look counts nobody.
-    pub fn look(&mut self, time: f64, centres: &[DVec3]) {
-        let passed: i64 =
-            self.before.iter().zip(centres).map(|(before, after)| self.exit.crossed(*before, *after)).sum();
+    /// Looks at the crowd. Only those are counted who were there at the last look too.
+    pub fn look(&mut self, time: f64, people: &Particles) {
+        let now = people.id.iter().copied().zip(people.position.iter().copied());
+        // Both lists ascend in the ids: those who stay keep their order, and those who come are numbered on.
+        let mut known = self.before.iter().peekable();
+        let mut passed = 0;
+        for (id, centre) in now.clone() {
+            while known.next_if(|(other, _)| *other < id).is_some() {}
+            if let Some((_, before)) = known.next_if(|(other, _)| *other == id) {
+                passed += self.exit.crossed(*before, centre);
+            }
+        }
         if passed != 0 {
             self.passages.push((time, passed));
         }
         self.before.clear();
-        self.before.extend_from_slice(centres);
+        self.before.extend(now);
     }
 
     /// How many more went out than in, in the time after `from` up to `to`.
@@ -146,13 +157,22 @@ mod tests {
     #[test]
     fn a_turnstile_counts_those_who_come_back_too() {
         let mut turnstile = Turnstile::new(Exit { from: DVec2::ZERO, to: DVec2::Y, out: DVec2::X });
-        for (time, places) in
-            [(0.0, [-1.0, -1.0, 1.0]), (1.0, [1.0, -1.0, 1.0]), (2.0, [-1.0, 1.0, 1.0]), (3.0, [2.0; 3])]
-        {
-            turnstile.look(time, &places.map(|x| DVec3::new(x, 0.5, 0.0)));
+        let crowd = |places: &[f64]| {
+            let mut people = Particles::default();
+            places.iter().for_each(|x| people.push(DVec3::new(*x, 0.5, 0.0), 0.1, 1.0));
+            people
+        };
+        let looks = [(0.0, [-1.0, -1.0, 1.0]), (1.0, [1.0, -1.0, 1.0]), (2.0, [-1.0, 1.0, 1.0]), (3.0, [2.0; 3])];
+        for (time, places) in looks {
+            turnstile.look(time, &crowd(&places));
         }
         assert_eq!((turnstile.passed(0.0, 1.0), turnstile.passed(1.0, 2.0), turnstile.passed(0.0, 3.0)), (1, 0, 2));
         assert_eq!(turnstile.flux(0.0, 4.0), 0.5);
+        // The first is taken away, and somebody new is inside: nobody went through.
+        let mut others = crowd(&[2.0, 2.0, -1.0]);
+        others.id = vec![1, 2, 3];
+        turnstile.look(5.0, &others);
+        assert_eq!(turnstile.passed(3.0, 9.0), 0);
         assert_eq!((turnstile.time_of(1), turnstile.time_of(2), turnstile.time_of(3)), (Some(1.0), Some(3.0), None));
     }
 

@@ -56,6 +56,9 @@ pub enum CrowdError {
     /// Someone belongs to a group without a speed.
     #[error("group {group} has no speed")]
     NoSpeed { group: u32 },
+    /// Ways are found for those who are there.
+    #[error("a crowd needs somebody at the start")]
+    Nobody,
     /// There is nowhere to go.
     #[error("a crowd needs an exit")]
     NoExit,
@@ -164,6 +167,9 @@ fn check(speeds: &[f64], exits: &[Exit], clearance: f64, people: &Particles) -> 
     }
     if let Some(&group) = people.group.iter().find(|group| **group as usize >= speeds.len()) {
         return Err(CrowdError::NoSpeed { group });
+    }
+    if people.is_empty() {
+        return Err(CrowdError::Nobody);
     }
     if exits.is_empty() {
         return Err(CrowdError::NoExit);

@@ -147,6 +147,7 @@ fn what_makes_no_sense_is_refused() {
     ] {
         assert!(refused(bad).contains(word), "{word}");
     }
+    assert_eq!(Crowd::new(good.clone(), &people(&[]), &walls).unwrap_err(), CrowdError::Nobody);
     let mut moving = walls.clone();
     moving[0].motions.push(Motion::Translation { velocity: DVec3::X, from: 0.0, until: f64::INFINITY });
     assert!(matches!(Crowd::new(good, &one, &moving), Err(CrowdError::Moves { .. })));
