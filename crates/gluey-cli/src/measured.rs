@@ -289,7 +289,7 @@ fn flat(vector: DVec3, dimension: usize, option: &str) -> Result<DVec3> {
 }
 
 fn regions(wishes: &InfoArguments, dimension: usize) -> Result<Vec<Region>> {
-    let region = |corners: &(DVec3, DVec3)| {
+    let region = |corners: &(DVec3, DVec3)| -> Result<Region> {
         let (lower, upper) = (flat(corners.0, dimension, "--region")?, flat(corners.1, dimension, "--region")?);
         Ok(Region::new(lower, upper, dimension).map_err(|error| UsageError(format!("--region: {error}")))?)
     };
@@ -298,7 +298,7 @@ fn regions(wishes: &InfoArguments, dimension: usize) -> Result<Vec<Region>> {
 
 /// Counts from frame to frame. Each is read once, whatever the number of planes.
 fn fluxes(snapshots: &Snapshots, wishes: &InfoArguments, dimension: usize) -> Result<Vec<Flux>> {
-    let gate = |&(point, normal): &(DVec3, DVec3)| {
+    let gate = |&(point, normal): &(DVec3, DVec3)| -> Result<Gate> {
         let (point, normal) = (flat(point, dimension, "--plane")?, flat(normal, dimension, "--plane")?);
         Ok(Gate { point, normal: normal.normalize(), dimension })
     };

@@ -37,7 +37,9 @@ impl Coordination {
             }
         }
         let mut distribution = vec![0; counts.iter().max().map_or(0, |most| most + 1)];
-        counts.iter().for_each(|count| distribution[*count] += 1);
+        for count in &counts {
+            distribution[*count] += 1;
+        }
         let all = particles.len().max(1) as f64;
         Self {
             mean: 2.0 * between as f64 / all,
