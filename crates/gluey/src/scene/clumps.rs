@@ -7,12 +7,14 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use super::diagnostics::Problem;
 use super::file::RegionFile;
 use super::sources::{Crowd, MOST, Nursery, Region, STREAM, TRIES, clear_of, too_many};
 use super::tree::Place;
-use super::value::{Finite, Name, NotNegative, Positive, Vector};
+use super::value::{Finite, Name, NotNegative, Positive, Vector, usable};
 use crate::clump::{Clumps, Start, Template, TemplateError};
 use crate::geometry::{Particles, Placed};
 
@@ -94,14 +96,46 @@ pub struct PlacedFile {
     pub spin: Option<SpinFile>,
 }
 
-/// A spin.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum SpinFile {
+/// A spin: one number about z, or a vector.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the schema is made of the variants")]
+enum SpinChoice {
     /// About z, in 2D.
     Plane(f64),
     /// In 3D.
-    Space(Vector),
+    Space([f64; 3]),
+}
+
+/// The numbers of a spin.
+#[derive(Debug, JsonSchema)]
+#[schemars(with = "SpinChoice")]
+pub struct SpinFile(Vec<f64>);
+
+impl<'de> Deserialize<'de> for SpinFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OneOrThree;
+        impl<'de> Visitor<'de> for OneOrThree {
+            type Value = SpinFile;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a number (2D) or three numbers (3D)")
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, rate: f64) -> Result<SpinFile, E> {
+                Ok(SpinFile(vec![rate]))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, rate: i64) -> Result<SpinFile, E> {
+                Ok(SpinFile(vec![rate as f64]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<SpinFile, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(SpinFile)
+            }
+        }
+        from.deserialize_any(OneOrThree)
+    }
 }
 
 /// Clumps at random.
@@ -243,12 +277,12 @@ impl Nursery<'_> {
                 Problem::at(axis.span.clone(), "this axis has no direction").help("give a vector that is not 0")
             })?,
         };
-        let spin = match &file.spin {
+        let spin = match file.spin.as_ref().map(|spin| spin.0.as_slice()) {
             None => DVec3::ZERO,
-            Some(SpinFile::Plane(rate)) if self.dimension == 2 && rate.is_finite() => DVec3::Z * *rate,
-            Some(SpinFile::Space(spin)) if self.dimension == 3 => self.vector(spin)?,
+            Some([rate]) if self.dimension == 2 && usable(*rate) => DVec3::Z * *rate,
+            Some([x, y, z]) if self.dimension == 3 && [x, y, z].iter().all(|w| usable(**w)) => DVec3::new(*x, *y, *z),
             Some(_) => {
-                let message = "a spin is a vector in 3D and a finite number in 2D";
+                let message = "a spin is a vector in 3D and a number in 2D, finite and at most 1e100";
                 return Err(Problem::at(file.position.span.clone(), message));
             }
         };
