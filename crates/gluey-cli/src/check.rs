@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
 use gluey::environment::{Prediction, Signal, Span};
-use gluey::geometry::{Extent, Motion, Obstacle, Shape, Side};
+use gluey::geometry::{Cell, Extent, Motion, Obstacle, Shape, Side};
 use gluey::measures::Instrument;
 use gluey::openings::{Inlet, Outlet, Region};
 use gluey::scene::Scene;
@@ -40,6 +40,7 @@ fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
     lines.push(("dimension", scene.dimension.to_string()));
     lines.extend(particles(scene).into_iter().map(|line| ("particles", line)));
     lines.push(("extent", place(&extent(scene))));
+    lines.extend(scene.simulation.state.particles.cell.as_ref().map(|cell| ("periodic", cell_in_words(cell))));
     for (obstacle, law) in scene.simulation.obstacles.iter().zip(&scene.simulation.adhesion.with_obstacle) {
         let own = *law != scene.simulation.adhesion.between_particles;
         let law = if own { format!("; law: {}", law_in_words(law)) } else { String::new() };
@@ -129,6 +130,14 @@ fn place(extent: &Extent) -> String {
     let range =
         |(k, axis): (usize, &&str)| format!("{axis} {} to {}", number(extent.lower[k]), number(extent.upper[k]));
     axes.map(range).collect::<Vec<_>>().join(", ")
+}
+
+fn cell_in_words(cell: &Cell) -> String {
+    let range = |axis: usize| {
+        let (from, period) = (cell.lower()[axis], cell.period()[axis]);
+        format!("{} {} to {}", ["x", "y", "z"][axis], number(from), number(from + period))
+    };
+    cell.axes().map(range).collect::<Vec<_>>().join(", ")
 }
 
 fn obstacle_in_words(obstacle: &Obstacle) -> String {

@@ -235,6 +235,11 @@ pub fn extent(scene: &Scene) -> Extent {
         let [from, to] = inlet.region.corners(scene.simulation.openings.dimension.directions());
         (lower, upper) = (lower.min(from), upper.max(to));
     }
+    // Where space repeats the particles may go to either end.
+    for (cell, axis) in particles.cell.iter().flat_map(|cell| cell.axes().map(move |axis| (cell, axis))) {
+        let (from, period) = (cell.lower()[axis], cell.period()[axis]);
+        (lower[axis], upper[axis]) = (lower[axis].min(from), upper[axis].max(from + period));
+    }
     let of_particles = Extent { lower, upper, dimension: scene.dimension };
     // What is infinite in one direction only, as a pipe, is drawn no longer than the particles' place asks for.
     let bounded = |obstacle: &&Obstacle| !matches!(obstacle.shape, Shape::HalfSpace { .. });

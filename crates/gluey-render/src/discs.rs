@@ -71,9 +71,13 @@ fn paint_wall(canvas: &mut Canvas, wall: &Wall, camera: &Camera, (style, line): 
     }
     let filled = matches!(wall.body, Body::Solid | Body::Sheet) && style == ObstacleStyle::Surfaces;
     // What the particles touch is the line: they cover its inner half.
-    let (half, stroke) = if filled { (line, edge) } else { (2.0 * line, edge) };
+    let half = match wall.body {
+        Body::Outline => 0.5 * line,
+        _ if filled => line,
+        _ => 2.0 * line,
+    };
     for ends in &wall.surface.lines {
-        canvas.line(ends.map(place), half, stroke, 1.0);
+        canvas.line(ends.map(place), half, edge, 1.0);
     }
     if filled {
         for outline in outlines(&wall.surface.lines) {

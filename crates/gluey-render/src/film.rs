@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::camera::{Camera, Viewpoint};
 use crate::error::RenderError;
 use crate::image::Image;
+use crate::periodic;
 use crate::picture::draw;
 use crate::style::{BACKGROUND, Furniture, Style};
 use crate::survey::Survey;
@@ -106,10 +107,12 @@ impl Reel {
     }
 
     fn walls(&self, snapshot: &Snapshot, view: &Extent) -> Vec<Wall> {
-        match &self.stage {
+        let mut walls: Vec<Wall> = match &self.stage {
             Ok(stage) => stage.obstacles.iter().map(|obstacle| Wall::of(obstacle, snapshot.time, view)).collect(),
             Err(_) => snapshot.obstacles.iter().map(Wall::of_frame).collect(),
-        }
+        };
+        walls.extend(snapshot.particles.cell.iter().map(|cell| periodic::outline(cell, view)));
+        walls
     }
 
     /// Reports the points of the obstacles that are to be in the picture while the film lasts: those of bounded ones, and of

@@ -52,6 +52,7 @@ mod glass;
 mod image;
 mod legend;
 mod montage;
+mod periodic;
 mod picture;
 mod samples;
 mod shade;

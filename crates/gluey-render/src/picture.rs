@@ -12,7 +12,7 @@ use crate::colour::{Rgb, from_bytes, of_glue, of_share};
 use crate::image::Image;
 use crate::style::{Furniture, Style};
 use crate::wall::Wall;
-use crate::{discs, legend, spheres};
+use crate::{discs, legend, periodic, spheres};
 
 /// Colour of a particle whose group the style does not know.
 const UNKNOWN: Rgb = [0.5; 3];
@@ -39,9 +39,10 @@ pub(crate) struct Tube {
 /// Draws a frame and the obstacles at its time.
 #[must_use]
 pub fn draw(frame: &Frame, walls: &[Wall], camera: &Camera, style: &Style) -> Image {
+    let (particles, colours) = periodic::with_images(frame.particles, colours(frame, style));
     let subject = Subject {
-        particles: frame.particles,
-        colours: colours(frame, style),
+        particles: &particles,
+        colours,
         tubes: style.glue.map_or_else(Vec::new, |scale| tubes(frame, scale)),
         walls,
     };
@@ -115,13 +116,18 @@ fn tubes(frame: &Frame, scale: f64) -> Vec<Tube> {
         let i = geometry.contact.pair.first() as usize;
         let (start, own) = (particles.position[i], particles.radius[i]);
         let (end, other) = match geometry.contact.pair.partner() {
-            Partner::Particle(j) => (particles.position[j as usize], particles.radius[j as usize]),
+            Partner::Particle(j) => (particles.seen_from(i, j as usize), particles.radius[j as usize]),
             Partner::Obstacle { .. } => (start + geometry.normal * (own + geometry.gap), own),
         };
         let colour = of_glue((-geometry.contact.gamma / scale) as f32);
         Tube { ends: [start, end], radius: own.min(other), colour }
     };
-    order.into_iter().map(tube).collect()
+    let mut tubes: Vec<Tube> = order.into_iter().map(tube).collect();
+    if let Some(cell) = &particles.cell {
+        let images: Vec<Tube> = tubes.iter().filter_map(|tube| periodic::image_of_tube(tube, cell)).collect();
+        tubes.extend(images);
+    }
+    tubes
 }
 
 #[cfg(test)]

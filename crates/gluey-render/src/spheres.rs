@@ -101,7 +101,7 @@ fn is_opaque(wall: &Wall, camera: &Camera) -> bool {
     match wall.body {
         Body::Solid => true,
         Body::HalfSpace { normal, .. } => camera.direction(normal).z > 0.02,
-        Body::Sheet | Body::Container => false,
+        Body::Sheet | Body::Container | Body::Outline => false,
     }
 }
 

@@ -55,6 +55,12 @@ impl Survey {
                 upper[axis] = high.iter().copied().fold(f64::NEG_INFINITY, f64::max).min(inner_high + width);
             }
         }
+        // A periodic cell is shown whole, with the particles that stick out of it.
+        let greatest = particles.radius.iter().copied().fold(0.0, f64::max);
+        for (cell, axis) in particles.cell.iter().flat_map(|cell| cell.axes().map(move |axis| (cell, axis))) {
+            let (from, period) = (cell.lower()[axis], cell.period()[axis]);
+            (lower[axis], upper[axis]) = (from - greatest, from + period + greatest);
+        }
         let mut told: Vec<f64> = values(frame, colour).into_iter().filter(|value| value.is_finite()).collect();
         let values = if starts_at_zero(colour) {
             [0.0, quantile(&mut told, 1.0 - GREAT).unwrap_or(0.0)]

@@ -13,6 +13,8 @@ pub enum Body {
     Sheet,
     /// A container, or a surface of which nothing more is known.
     Container,
+    /// None: the edges of a periodic cell.
+    Outline,
     /// Everything behind a plane.
     HalfSpace {
         /// A point of the plane (length).

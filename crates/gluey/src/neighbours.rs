@@ -9,6 +9,7 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use crate::geometry::Cell;
 use crate::room::make_room;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
@@ -39,9 +40,14 @@ const ROUNDING: f64 = 1e-12;
 /// Here c is the mean displacement of a few particles: a crowd that drifts as one needs no new list. The list holds more
 /// pairs than those that meet, and how many depends on when it was made: who asks must look at each.
 ///
+/// In a periodic cell the same holds with x'_i − x_i − c up to periods: what a particle is off by whole periods, its image at
+/// the time of the list was off by, too, and a pair was listed if any images of the two met.
+///
 /// The centres are remembered as f32 relative to one of them; the condition allows for what that may be off.
 #[derive(Default)]
 pub struct Neighbours {
+    /// With which the list was made.
+    cell: Option<Cell>,
     origin: DVec3,
     reference: Vec<Reference>,
     /// Where the partners of each particle start, and those of the next one after it.
@@ -69,9 +75,16 @@ impl Neighbours {
     /// Makes sure that the list has all pairs whose balls meet: it stays as it is if it has, and is made for balls a skin
     /// larger otherwise, or where it is much longer than such a list would be. Tells whether it was made. Any skins are
     /// right; the wider they are the longer the list is and the longer it lasts.
-    pub fn cover(&mut self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64 + Sync) -> bool {
-        let stale = !self.covers(position, extent, &skin);
+    pub fn cover(
+        &mut self,
+        cell: Option<&Cell>,
+        position: &[DVec3],
+        extent: &[f64],
+        skin: impl Fn(usize) -> f64 + Sync,
+    ) -> bool {
+        let stale = self.cell.as_ref() != cell || !self.covers(position, extent, &skin);
         if stale {
+            self.cell = cell.copied();
             self.make(position, extent, skin);
         }
         stale
@@ -104,7 +117,8 @@ impl Neighbours {
     pub fn encloses(&self, i: usize, centre: DVec3, extent: f64) -> bool {
         let reference = &self.reference[i];
         let room = reference.room(extent);
-        room >= 0.0 && (centre - self.origin - reference.centre.as_dvec3()).length_squared() <= room * room
+        room >= 0.0
+            && self.up_to_periods(centre - self.origin - reference.centre.as_dvec3()).length_squared() <= room * room
     }
 
     /// The enlarged ball of particle i when the list was made: its extent.
@@ -123,7 +137,7 @@ impl Neighbours {
         let (mut unused, mut allowed) = (0.0, 0.0);
         for (i, ((x, extent), reference)) in position.iter().zip(extent).zip(&self.reference).enumerate() {
             let room = reference.room(*extent) - rounding;
-            let moved = (*x - from - reference.centre.as_dvec3()).length_squared();
+            let moved = self.up_to_periods(*x - from - reference.centre.as_dvec3()).length_squared();
             // Written so that what is not a number is not covered.
             if !(room >= 0.0 && moved <= room * room) {
                 return false;
@@ -139,7 +153,18 @@ impl Neighbours {
         let count = position.len().min(SAMPLES);
         let sample = |k: usize| k * position.len() / count;
         let displacement = |i: usize| position[i] - self.origin - self.reference[i].centre.as_dvec3();
-        (0..count).map(sample).map(displacement).sum::<DVec3>() / count.max(1) as f64
+        // In a cell those that have wrapped meanwhile are taken to have moved about as far as the first.
+        let first = if self.cell.is_some() && count > 0 { displacement(0) } else { DVec3::ZERO };
+        let beyond = |i: usize| self.up_to_periods(displacement(i) - first);
+        first + (0..count).map(sample).map(beyond).sum::<DVec3>() / count.max(1) as f64
+    }
+
+    /// The shortest of the displacements that differ by whole periods.
+    fn up_to_periods(&self, displacement: DVec3) -> DVec3 {
+        match &self.cell {
+            None => displacement,
+            Some(cell) => cell.shortest(displacement),
+        }
     }
 
     fn make(&mut self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64) {
@@ -151,7 +176,7 @@ impl Neighbours {
             extent: ((extent + skin(i)) as f32).next_up(),
         }));
         let reach = |i: usize| f64::from(self.reference[i].extent);
-        let grid = Grid::of(position, reach);
+        let grid = Grid::of(self.cell, position, reach);
         self.start.clear();
         self.start.reserve_exact(position.len() + 1);
         self.start.push(0);
@@ -185,7 +210,13 @@ impl Neighbours {
 /// All pairs i < j whose balls meet, sorted.
 #[must_use]
 pub fn pairs(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
-    let grid = Grid::new(position, extent);
+    pairs_in(None, position, extent)
+}
+
+/// The same where space may repeat: all pairs i < j of which some images meet.
+#[must_use]
+pub fn pairs_in(cell: Option<&Cell>, position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
+    let grid = Grid::of(cell.copied(), position, |i| extent[i]);
     let mut partners = Vec::new();
     let mut found = Vec::new();
     for i in 0..position.len() as u32 {
@@ -214,6 +245,23 @@ fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
     centre.distance_squared(other.centre) <= (extent + other.extent).powi(2)
 }
 
+/// Every image within a distance of the cell, particle by particle.
+fn images_near(cell: &Cell, position: &[DVec3], distance: impl Fn(usize) -> f64) -> Vec<(u32, DVec3)> {
+    let images = |(i, x): (usize, &DVec3)| {
+        let inside = cell.wrap(*x);
+        cell.shifts_near(inside, distance(i)).map(move |shift| (i as u32, inside + shift))
+    };
+    position.iter().enumerate().flat_map(images).collect()
+}
+
+/// Visits the images if there are any, and else the centres.
+fn each(position: &[DVec3], images: Option<&[(u32, DVec3)]>, mut look: impl FnMut(usize, DVec3)) {
+    match images {
+        None => position.iter().enumerate().for_each(|(i, x)| look(i, *x)),
+        Some(images) => images.iter().for_each(|(i, x)| look(*i as usize, *x)),
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Entry {
     centre: DVec3,
@@ -226,6 +274,7 @@ type Cube = [i32; 3];
 
 /// Particles sorted by the bucket of their cube.
 pub struct Grid {
+    cell: Option<Cell>,
     inverse_side: f64,
     mask: usize,
     /// Where each bucket starts among the entries, and the next one after it.
@@ -240,22 +289,27 @@ impl Grid {
     /// Sorts balls with these centres and extents (radii) into buckets.
     #[must_use]
     pub fn new(position: &[DVec3], extent: &[f64]) -> Self {
-        Self::of(position, |i| extent[i])
+        Self::of(None, position, |i| extent[i])
     }
 
-    fn of(position: &[DVec3], extent: impl Fn(usize) -> f64) -> Self {
+    /// The same; in a periodic cell with the images that balls inside may meet.
+    fn of(cell: Option<Cell>, position: &[DVec3], extent: impl Fn(usize) -> f64) -> Self {
         let buckets = position.len().next_power_of_two().max(4); // more than a column visits
+        let widest = (0..position.len()).map(&extent).fold(f64::MIN_POSITIVE, f64::max);
+        let images = cell.map(|cell| images_near(&cell, position, |i| extent(i) + widest));
+        let images = images.as_deref();
         let mut grid = Self {
-            inverse_side: (2.0 * (0..position.len()).map(&extent).fold(f64::MIN_POSITIVE, f64::max)).recip(),
+            cell,
+            inverse_side: (2.0 * widest).recip(),
             mask: buckets - 1,
             start: vec![0; buckets + 2],
-            entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 }; position.len()],
+            entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 }; images.map_or(position.len(), <[_]>::len)],
             least: [i32::MAX; 3],
             greatest: [i32::MIN; 3],
         };
         // `start[b + 2]` counts the entries of bucket b; summed up, `start[b + 1]` tells where its next entry goes, and in
         // the end where bucket b ends.
-        for &x in position {
+        each(position, images, |_, x| {
             let cube = grid.cube(x);
             let bucket = grid.bucket(cube);
             grid.start[bucket + 2] += 1;
@@ -263,21 +317,22 @@ impl Grid {
                 grid.least[axis] = grid.least[axis].min(at);
                 grid.greatest[axis] = grid.greatest[axis].max(at);
             }
-        }
+        });
         for bucket in 1..=buckets {
             grid.start[bucket + 1] += grid.start[bucket];
         }
-        for (i, &centre) in position.iter().enumerate() {
+        each(position, images, |i, centre| {
             let next = grid.bucket(grid.cube(centre)) + 1;
             grid.entries[grid.start[next] as usize] = Entry { centre, extent: extent(i), id: i as u32 };
             grid.start[next] += 1;
-        }
+        });
         grid
     }
 
     /// Fills `found` with those after particle i whose balls meet its own, sorted.
     pub fn partners(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
         found.clear();
+        let centre = self.cell.map_or(centre, |cell| cell.wrap(centre));
         self.visit(self.cube(centre), |entries| {
             let mut count = found.len();
             found.resize(count + entries.len(), 0);
@@ -289,7 +344,7 @@ impl Grid {
             found.truncate(count);
         });
         found.sort_unstable();
-        found.dedup(); // columns may share buckets
+        found.dedup(); // columns may share buckets, and several images of a ball may be near
     }
 
     /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice, and
@@ -370,6 +425,61 @@ mod tests {
         }
     }
 
+    /// The nearest of many images, along each axis on its own.
+    fn meet_in(cell: &Cell, (a, extent): (DVec3, f64), (b, other): (DVec3, f64)) -> bool {
+        let nearest = |axis: usize| {
+            let images = (-6..=6).map(|n| (b[axis] - a[axis] + f64::from(n) * cell.period()[axis]).abs());
+            images.fold(f64::INFINITY, f64::min)
+        };
+        DVec3::new(nearest(0), nearest(1), nearest(2)).length() <= extent + other
+    }
+
+    fn pairs_of_images(cell: &Cell, position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
+        let all = (0..position.len()).flat_map(|i| (i + 1..position.len()).map(move |j| (i, j)));
+        let meet = |(i, j): &(usize, usize)| meet_in(cell, (position[*i], extent[*i]), (position[*j], extent[*j]));
+        all.filter(meet).map(|(i, j)| (i as u32, j as u32)).collect()
+    }
+
+    fn any_cell() -> impl Strategy<Value = Cell> {
+        let axis = prop_oneof![Just(0.0), 1.2..7.0_f64];
+        ([axis.clone(), axis.clone(), axis], prop::array::uniform3(-5.0..5.0_f64))
+            .prop_map(|(period, lower)| Cell::with_periods(lower.into(), period.into()).unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn in_a_cell_buckets_find_what_brute_force_over_images_finds(cloud in cloud(false), cell in any_cell()) {
+            let position: Vec<DVec3> = cloud.iter().map(|p| p.0).collect();
+            let extent: Vec<f64> = cloud.iter().map(|p| p.1).collect();
+            prop_assert_eq!(pairs_in(Some(&cell), &position, &extent), pairs_of_images(&cell, &position, &extent));
+        }
+
+        #[test]
+        fn in_a_cell_a_list_in_use_finds_them_too(
+            cloud in cloud(true), cell in any_cell(), seed in any::<u64>(), drift in -0.3..0.3_f64,
+        ) {
+            let mut position: Vec<DVec3> = cloud.iter().map(|p| cell.wrap(p.0)).collect();
+            let extent: Vec<f64> = cloud.iter().map(|p| p.1).collect();
+            let (mut list, mut random, mut made) = (Neighbours::default(), seed, 0);
+            let mut share = || -> f64 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 40) as f64 / f64::from(1 << 23) - 1.0
+            };
+            for _ in 0..20 {
+                made += usize::from(list.cover(Some(&cell), &position, &extent, |_| 0.1));
+                for (i, j) in pairs_of_images(&cell, &position, &extent) {
+                    prop_assert!(list.after(i as usize).binary_search(&j).is_ok(), "{} and {}", i, j);
+                }
+                for x in &mut position {
+                    *x = cell.wrap(*x + DVec3::new(share(), share(), share()) * 0.01 + drift);
+                }
+            }
+            prop_assert!(made < 20, "a drift as one, through the faces, needs no new list");
+        }
+    }
+
     /// The pairs of the list whose balls meet, which is what its users make of it.
     fn meeting(list: &Neighbours, position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
@@ -399,7 +509,7 @@ mod tests {
                 (random >> 40) as f64 / f64::from(1 << 23) - 1.0
             };
             for _ in 0..20 {
-                list.cover(&position, &extent, |_| 0.1);
+                list.cover(None, &position, &extent, |_| 0.1);
                 prop_assert_eq!(meeting(&list, &position, &extent), pairs_by_brute_force(&position, &extent));
                 for (x, extent) in position.iter_mut().zip(&mut extent) {
                     *x += DVec3::new(share(), share(), share()) * move_by + drift;
@@ -414,29 +524,29 @@ mod tests {
         let mut position: Vec<DVec3> = (0..50).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
         let mut extent = [0.4; 50];
         let mut list = Neighbours::default();
-        assert!(list.cover(&position, &extent, |_| 0.11));
+        assert!(list.cover(None, &position, &extent, |_| 0.11));
         assert_eq!(list.after(7), [8]);
-        assert!(!list.cover(&position, &extent, |_| 0.11));
+        assert!(!list.cover(None, &position, &extent, |_| 0.11));
         for x in &mut position {
             x.y += 5.0; // all as one
         }
-        assert!(!list.cover(&position, &extent, |_| 0.11));
+        assert!(!list.cover(None, &position, &extent, |_| 0.11));
         position[20].z += 0.1;
-        assert!(!list.cover(&position, &extent, |_| 0.11));
+        assert!(!list.cover(None, &position, &extent, |_| 0.11));
         extent[20] += 0.02;
-        assert!(list.cover(&position, &extent, |_| 0.11));
-        assert!(list.cover(&position[1..], &extent[1..], |_| 0.11), "others than those the list was made of");
-        assert!(list.cover(&position[1..], &[0.1; 49], |_| 0.11), "wide enough, and much wider than needed");
+        assert!(list.cover(None, &position, &extent, |_| 0.11));
+        assert!(list.cover(None, &position[1..], &extent[1..], |_| 0.11), "others than those the list was made of");
+        assert!(list.cover(None, &position[1..], &[0.1; 49], |_| 0.11), "wide enough, and much wider than needed");
     }
 
     #[test]
     fn nothing_is_covered_that_is_not_a_number() {
         let mut list = Neighbours::default();
         let far = [DVec3::ZERO, DVec3::X * 1e300];
-        assert!(list.cover(&far, &[1.0; 2], |_| 1.0));
-        assert!(list.cover(&far, &[1.0; 2], |_| 1.0), "too far for what is remembered");
-        assert!(list.cover(&[DVec3::ZERO; 2], &[1.0; 2], |_| 1.0));
-        assert!(list.cover(&[DVec3::ZERO, DVec3::NAN], &[1.0; 2], |_| 1.0));
+        assert!(list.cover(None, &far, &[1.0; 2], |_| 1.0));
+        assert!(list.cover(None, &far, &[1.0; 2], |_| 1.0), "too far for what is remembered");
+        assert!(list.cover(None, &[DVec3::ZERO; 2], &[1.0; 2], |_| 1.0));
+        assert!(list.cover(None, &[DVec3::ZERO, DVec3::NAN], &[1.0; 2], |_| 1.0));
     }
 
     #[test]

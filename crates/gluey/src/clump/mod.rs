@@ -166,7 +166,8 @@ impl Clumps {
         let spin = clump.spin();
         for (sphere, arm) in clump.spheres().zip(self.arms_of(clump)) {
             let arm = clump.orientation * *arm;
-            particles.position[sphere] = clump.centre + arm;
+            let position = clump.centre + arm;
+            particles.position[sphere] = particles.cell.map_or(position, |cell| cell.wrap(position));
             particles.velocity[sphere] = clump.velocity + spin.cross(arm);
         }
     }

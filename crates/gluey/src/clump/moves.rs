@@ -144,7 +144,8 @@ impl Moves {
             let clump = &mut clumps.list[k];
             let Twist { velocity, spin } = one.twist;
             clump.velocity = velocity;
-            clump.centre += velocity * dt;
+            let centre = clump.centre + velocity * dt;
+            clump.centre = particles.cell.map_or(centre, |cell| cell.wrap(centre));
             clump.orientation = (turned_by(spin * dt) * clump.orientation).normalize();
             let felt = if inertia { one.inertia } else { clump.inertia_in_space(clump.orientation) };
             clump.angular_momentum = felt * spin;

@@ -29,6 +29,10 @@ impl Environment for Overdamped {
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         let step = Step::new(&self.forcing, particles, span)?;
         if let Drag::RotnePrager { viscosity } = self.forcing.drag {
+            if particles.cell.is_some() {
+                let expected = "`stokes` or `hindered` in a periodic cell: this far field is that of unbounded space";
+                return Err(EnvironmentError::invalid("drag", "`rotne-prager`", expected));
+            }
             return predict_together(&step, RotnePrager::new(particles, viscosity * span.dt), prediction);
         }
         step.predict(prediction, |i, drive| {

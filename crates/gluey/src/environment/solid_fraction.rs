@@ -6,13 +6,13 @@
 //!
 //! where P(s) is the share of the weight W beyond s, the only part of it where a partner's centre can be. So a particle
 //! alone has φ = 0, and in a suspension without further order φ_i has the true fraction as its expectation, whatever the
-//! radii. In two dimensions v is an area, and φ the fraction of the plane. Room behind walls counts as empty.
+//! radii. In a periodic cell, which must be wider than 2H, the others are their nearest images. In two dimensions v is an area, and φ the fraction of the plane. Room behind walls counts as empty.
 //!
 //! Pairs come from the bucket sort and are summed in their order: the cost is O(N), and the bits depend on nothing else.
 
 use std::f64::consts::PI;
 
-use super::Dimension;
+use super::{Dimension, EnvironmentError};
 use crate::geometry::Particles;
 use crate::neighbours;
 
@@ -21,13 +21,18 @@ const DENSEST: f64 = 0.740_480_489_693_061;
 const DENSEST_IN_PLANE: f64 = 0.906_899_682_117_109;
 
 /// φ of each particle, within so many greatest radii and never above that of the densest packing.
-pub(super) fn fractions(particles: &Particles, dimension: Dimension, radii: f64) -> Vec<f64> {
+pub(super) fn fractions(particles: &Particles, dimension: Dimension, radii: f64) -> Result<Vec<f64>, EnvironmentError> {
     let greatest = particles.radius.iter().copied().fold(0.0, f64::max);
     let weight = Weight { range: radii * greatest, dimension };
+    if let Some(period) = particles.cell.map(|cell| cell.least_period()).filter(|period| *period < 2.0 * weight.range) {
+        let expected = format!("at most {} in a periodic cell that is {period} wide", 0.5 * period / greatest);
+        return Err(EnvironmentError::invalid("drag.hindered.fraction.local.radii", radii, expected));
+    }
     let mut found = vec![0.0; particles.len()];
-    for (i, j) in neighbours::pairs(&particles.position, &vec![0.5 * weight.range; particles.len()]) {
+    let ranges = vec![0.5 * weight.range; particles.len()];
+    for (i, j) in neighbours::pairs_in(particles.cell.as_ref(), &particles.position, &ranges) {
         let (i, j) = (i as usize, j as usize);
-        let distance = particles.position[i].distance(particles.position[j]);
+        let distance = particles.offset(i, j).length();
         let share = weight.density(distance) / weight.beyond(particles.radius[i] + particles.radius[j]);
         found[i] += weight.size(particles.radius[j]) * share;
         found[j] += weight.size(particles.radius[i]) * share;
@@ -39,7 +44,7 @@ pub(super) fn fractions(particles: &Particles, dimension: Dimension, radii: f64)
     for fraction in &mut found {
         *fraction = fraction.min(densest);
     }
-    found
+    Ok(found)
 }
 
 /// W and P.
@@ -107,9 +112,9 @@ mod tests {
     fn one_alone_is_in_no_crowd_and_one_far_away_is_out_of_it() {
         let mut particles = Particles::default();
         particles.push(DVec3::ZERO, 0.5, 1.0);
-        assert_eq!(fractions(&particles, Dimension::Three, 5.0), [0.0]);
+        assert_eq!(fractions(&particles, Dimension::Three, 5.0).unwrap(), [0.0]);
         particles.push(DVec3::new(2.5, 0.0, 0.0), 0.1, 1.0);
-        assert_eq!(fractions(&particles, Dimension::Three, 5.0), [0.0, 0.0]);
+        assert_eq!(fractions(&particles, Dimension::Three, 5.0).unwrap(), [0.0, 0.0]);
     }
 
     /// Spheres of two sizes on a cubic lattice, in turns; the lattice is fine against the range.
@@ -128,7 +133,7 @@ mod tests {
                 Dimension::Two => PI * f64::midpoint(0.3_f64.powi(2), 0.2_f64.powi(2)),
                 Dimension::Three => 4.0 / 3.0 * PI * f64::midpoint(0.3_f64.powi(3), 0.2_f64.powi(3)),
             };
-            let found = fractions(&particles, dimension, 30.0);
+            let found = fractions(&particles, dimension, 30.0).unwrap();
             let middle = particles.position.iter().position(|x| *x == DVec3::ZERO).expect("a site");
             // A lattice keeps its neighbours further away than they could be: it misses that share of the weight.
             assert!((found[middle] / fraction - 1.0).abs() < 0.02, "{dimension:?}: {} of {fraction}", found[middle]);
@@ -141,7 +146,7 @@ mod tests {
         for k in 0..50 {
             particles.push(DVec3::new(0.01 * f64::from(k), 0.0, 0.0), 0.5, 1.0);
         }
-        assert_eq!(fractions(&particles, Dimension::Three, 4.0), [DENSEST; 50]);
-        assert_eq!(fractions(&particles, Dimension::Two, 4.0), [DENSEST_IN_PLANE; 50]);
+        assert_eq!(fractions(&particles, Dimension::Three, 4.0).unwrap(), [DENSEST; 50]);
+        assert_eq!(fractions(&particles, Dimension::Two, 4.0).unwrap(), [DENSEST_IN_PLANE; 50]);
     }
 }

@@ -72,7 +72,7 @@ impl<'a> Step<'a> {
         }
         let crowding = match forcing.drag {
             Drag::Hindered { fraction: Fraction::Local { radii }, .. } => {
-                Crowding::Local(solid_fraction::fractions(particles, forcing.dimension, radii))
+                Crowding::Local(solid_fraction::fractions(particles, forcing.dimension, radii)?)
             }
             Drag::Hindered { fraction: Fraction::Uniform(fraction), .. } => Crowding::Uniform(fraction),
             _ => Crowding::Uniform(0.0),

@@ -4,7 +4,9 @@
 //! Against an obstacle, D is the signed distance from the sphere's surface and e points *into* the obstacle, so that
 //! in both cases ∇_{x_i} D = −e.
 
+mod cell;
 mod check;
+mod images;
 mod mesh;
 mod motion;
 mod obstacle;
@@ -20,7 +22,9 @@ mod stl;
 mod surface;
 mod triangle;
 
+pub use cell::Cell;
 pub use check::FieldError;
+pub use images::Images;
 pub use mesh::TriangleMesh;
 pub use motion::{Motion, MotionError};
 pub use obstacle::{Obstacle, Placed, Touch};

@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::images::Images;
 use super::motion::Motion;
 use super::pose::Pose;
 use super::shape::{Nearest, Shape};
@@ -63,7 +64,7 @@ impl Obstacle {
     /// The obstacle where this pose puts it.
     #[must_use]
     pub fn placed(&self, pose: Pose) -> Placed<'_> {
-        Placed { shape: &self.shape, pose }
+        Placed { shape: &self.shape, pose, images: None }
     }
 
     /// Whether it never moves.
@@ -101,17 +102,45 @@ pub struct Touch {
 pub struct Placed<'a> {
     shape: &'a Shape,
     pose: Pose,
+    images: Option<&'a Images>,
 }
 
-impl Placed<'_> {
+impl<'a> Placed<'a> {
+    /// The obstacle with its images in a periodic cell: a sphere meets all of them.
+    #[must_use]
+    pub fn repeated(self, images: Option<&'a Images>) -> Self {
+        Self { images, ..self }
+    }
+
+    /// Its form at rest.
+    pub(super) fn shape(&self) -> &'a Shape {
+        self.shape
+    }
     /// Whether the gap is convex in the sphere's centre for every feature.
     #[must_use]
     pub fn is_convex(&self) -> bool {
         self.shape.is_convex()
     }
 
-    /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features.
+    /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features. In a
+    /// periodic cell a feature may come several times, once for each image of it, the nearest first.
     pub fn touches(&self, centre: DVec3, radius: f64, reach: f64, found: &mut impl FnMut(Touch)) {
+        let Some(images) = self.images else { return self.touches_here(centre, radius, reach, found) };
+        let mut shifts = images.shifts(centre, radius + reach).peekable();
+        let Some(first) = shifts.next() else { return };
+        if shifts.peek().is_none() {
+            return self.touches_here(centre + first, radius, reach, found);
+        }
+        let mut touches = Vec::new();
+        for shift in std::iter::once(first).chain(shifts) {
+            self.touches_here(centre + shift, radius, reach, &mut |touch| touches.push(touch));
+        }
+        touches.sort_by(|a: &Touch, b| a.feature.cmp(&b.feature).then(a.gap.total_cmp(&b.gap)));
+        touches.into_iter().for_each(found);
+    }
+
+    /// The same, leaving images aside.
+    fn touches_here(&self, centre: DVec3, radius: f64, reach: f64, found: &mut impl FnMut(Touch)) {
         let local = self.pose.inverse_apply(centre);
         if let Shape::Mesh(mesh) = self.shape {
             for (feature, nearest) in mesh.contacts(local, radius, radius + reach) {
@@ -136,17 +165,49 @@ impl Placed<'_> {
         }
     }
 
-    /// Gap and normal of one feature whatever its distance; none where the feature does not exist.
+    /// Gap and normal of one feature, or its nearest image, whatever its distance; none where the feature does not exist.
     #[must_use]
     pub fn gap_of(&self, centre: DVec3, radius: f64, feature: u32) -> Option<Touch> {
-        let nearest = self.shape.nearest(feature, self.pose.inverse_apply(centre))?;
-        Some(self.touch(feature, radius, nearest))
+        self.seen_from(centre, radius, feature).map(|(_, touch)| touch)
+    }
+
+    /// The image of a sphere's centre that is nearest to a feature, and how it touches it there.
+    fn seen_from(&self, centre: DVec3, radius: f64, feature: u32) -> Option<(DVec3, Touch)> {
+        let here = |centre: DVec3| {
+            let nearest = self.shape.nearest(feature, self.pose.inverse_apply(centre))?;
+            Some((centre, self.touch(feature, radius, nearest)))
+        };
+        let Some(images) = self.images else { return here(centre) };
+        let all = images.nearest_shifts(centre).filter_map(|shift| here(centre + shift));
+        all.min_by(|a, b| a.1.gap.total_cmp(&b.1.gap))
     }
 
     /// Whether a feature may lie within `distance` of the point (lengths). Cheap; says no only when none does.
     #[must_use]
     pub fn may_reach(&self, centre: DVec3, distance: f64) -> bool {
-        self.shape.may_reach(self.pose.inverse_apply(centre), distance)
+        let here = |centre: DVec3| self.shape.may_reach(self.pose.inverse_apply(centre), distance);
+        match self.images {
+            None => here(centre),
+            Some(images) => images.shifts(centre, distance).any(|shift| here(centre + shift)),
+        }
+    }
+
+    /// The image of a sphere's centre that touches a feature, or is nearest to it.
+    pub(crate) fn image_at(&self, centre: DVec3, radius: f64, feature: u32) -> DVec3 {
+        match self.images {
+            None => centre,
+            Some(_) => self.seen_from(centre, radius, feature).map_or(centre, |(image, _)| image),
+        }
+    }
+
+    /// The images of a point that may be near the obstacle; none where nothing repeats.
+    pub(crate) fn images_of(&self, point: DVec3) -> Option<impl Iterator<Item = DVec3> + use<>> {
+        self.images.map(|images| images.nearest_shifts(point).map(move |shift| point + shift))
+    }
+
+    /// Half the smallest period of the cell: nothing further away is looked at. Infinite where nothing repeats.
+    pub(crate) fn horizon(&self) -> f64 {
+        self.images.map_or(f64::INFINITY, Images::horizon)
     }
 
     /// A box with sides along the axes to which every point outside is nearer than to any feature, rounding aside (length);

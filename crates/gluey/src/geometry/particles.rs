@@ -5,6 +5,8 @@ use std::f64::consts::PI;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
+
 /// Spheres (or, in a 2D run, discs in the plane z = 0). All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Particles {
@@ -23,6 +25,8 @@ pub struct Particles {
     pub id: Vec<u64>,
     /// How many there have ever been: the id of the next.
     pub born: u64,
+    /// The cell with which space repeats, if it does. Centres are then inside after every step.
+    pub cell: Option<Cell>,
 }
 
 /// Volume of a sphere; in 2D the area of a disc.
@@ -71,13 +75,38 @@ impl Particles {
         for (x, v) in self.position.iter_mut().zip(velocity) {
             *x += *v * dt;
         }
+        self.wrap();
+    }
+
+    /// Takes every centre to its image inside the periodic cell.
+    pub fn wrap(&mut self) {
+        if let Some(cell) = self.cell {
+            self.position.iter_mut().for_each(|x| *x = cell.wrap(*x));
+        }
+    }
+
+    /// x_j − x_i, in a periodic cell to the nearest image of j.
+    #[must_use]
+    #[inline]
+    pub fn offset(&self, i: usize, j: usize) -> DVec3 {
+        let offset = self.position[j] - self.position[i];
+        match &self.cell {
+            None => offset,
+            Some(cell) => cell.shortest(offset),
+        }
+    }
+
+    /// The centre of j, in a periodic cell of its image that is nearest to i.
+    #[must_use]
+    pub fn seen_from(&self, i: usize, j: usize) -> DVec3 {
+        if self.cell.is_none() { self.position[j] } else { self.position[i] + self.offset(i, j) }
     }
 
     /// Signed gap D_ij and unit normal e_ij from i to j. Concentric spheres get the x axis as their normal.
     #[must_use]
     #[inline]
     pub fn gap(&self, i: usize, j: usize) -> (f64, DVec3) {
-        let offset = self.position[j] - self.position[i];
+        let offset = self.offset(i, j);
         let distance = offset.length();
         let normal = if distance > 0.0 { offset / distance } else { DVec3::X };
         (distance - self.radius[i] - self.radius[j], normal)

@@ -28,7 +28,7 @@ pub use pair_force::{Law, PAIR_VARIABLES, PairForce, Sides};
 
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
-use crate::geometry::{Obstacle, Particles};
+use crate::geometry::{Images, Obstacle, Particles};
 use crate::neighbours::Neighbours;
 use crate::room::refill;
 
@@ -137,7 +137,7 @@ impl Interactions {
         self.extent.clear();
         self.extent.extend(particles.radius.iter().map(|radius| radius + 0.5 * reach));
         let extent = &self.extent;
-        self.neighbours.cover(&particles.position, extent, |i| SKIN * extent[i]);
+        self.neighbours.cover(particles.cell.as_ref(), &particles.position, extent, |i| SKIN * extent[i]);
     }
 
     /// Force k between particle i and those after it.
@@ -170,6 +170,8 @@ impl Interactions {
             let obstacle = self.forces[k].obstacles[n];
             let body = &now.obstacles[obstacle as usize];
             let placed = body.at(now.span.start);
+            let images = now.particles.cell.as_ref().and_then(|cell| Images::of(&placed, cell).ok());
+            let placed = placed.repeated(images.as_ref());
             if !placed.may_reach(centre, radius + reach) {
                 continue;
             }
@@ -181,7 +183,8 @@ impl Interactions {
                 }
                 let near = Near { pair: Pair::obstacle(i as u32, obstacle, touch.feature), gap: touch.gap, sides };
                 outcome = self.impulse(k, &near, now).map(|impulse| {
-                    let (at, impulse) = (centre + touch.normal * radius, touch.normal * impulse);
+                    let at = placed.image_at(centre, radius, touch.feature) + touch.normal * radius;
+                    let impulse = touch.normal * impulse;
                     self.impulses[i] -= impulse;
                     self.on_obstacles.push(ObstacleImpulse { obstacle, at, impulse });
                 });

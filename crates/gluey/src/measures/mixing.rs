@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use glam::DVec3;
 use rstar::RTree;
 use rstar::primitives::GeomWithData;
 
@@ -27,8 +28,17 @@ pub fn mixing(particles: &Particles, dimension: usize) -> Option<f64> {
     }
     // A particle of a group of n has N − n strangers among the N − 1 others.
     let random: f64 = sizes.values().map(|n| n / count * (count - n) / (count - 1.0)).sum();
-    let places = particles.position.iter().zip(0_u32..);
-    let tree = RTree::bulk_load(places.map(|(x, i)| GeomWithData::new(x.to_array(), i)).collect());
+    let mut places: Vec<_> =
+        particles.position.iter().zip(0_u32..).map(|(x, i)| GeomWithData::new(x.to_array(), i)).collect();
+    // In a periodic cell with all images that are nearer than half a period.
+    if let Some(cell) = &particles.cell {
+        let images = |(x, i): (&DVec3, u32)| {
+            let (x, shifts) = (*x, cell.shifts_near(*x, 0.5 * cell.period().max_element()));
+            shifts.filter(|shift| *shift != DVec3::ZERO).map(move |shift| GeomWithData::new((x + shift).to_array(), i))
+        };
+        places.extend(particles.position.iter().zip(0_u32..).flat_map(images));
+    }
+    let tree = RTree::bulk_load(places);
     let strangers = |i: usize| {
         let near = tree.nearest_neighbor_iter(particles.position[i].to_array());
         let others = near.map(|point| point.data as usize).filter(|j| *j != i).take(neighbours(dimension));
@@ -44,7 +54,6 @@ pub fn mixing(particles: &Particles, dimension: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 

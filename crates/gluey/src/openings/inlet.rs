@@ -94,7 +94,7 @@ impl Inlet {
             };
             in_vain = 0;
             let mass = self.mass(radius, door.dimension);
-            inside.add(centre, radius, mass);
+            inside.add(inside.particles.cell.map_or(centre, |cell| cell.wrap(centre)), radius, mass);
             let last = inside.particles.len() - 1;
             inside.particles.velocity[last] = self.velocity;
             inside.particles.group[last] = self.group;

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::clump::Clumps;
 use crate::contact::Contact;
 use crate::environment::{Dimension, EnvironmentError};
-use crate::geometry::{Obstacle, Particles, Placed, retain};
+use crate::geometry::{Images, Obstacle, Particles, Placed, retain};
 use crate::interaction::Bridge;
 use crate::projection::ALONE;
 use inlet::Door;
@@ -161,7 +161,12 @@ impl Openings {
         if !inside.ledger.inlets.iter().zip(due).any(late) {
             return;
         }
-        let placed: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(time)).collect();
+        let cell = inside.particles.cell;
+        let images = |obstacle: &Obstacle| Images::of(&obstacle.at(time), &cell?).ok();
+        let images: Vec<Option<Images>> = obstacles.iter().map(images).collect();
+        let placed =
+            obstacles.iter().zip(&images).map(|(obstacle, images)| obstacle.at(time).repeated(images.as_ref()));
+        let placed: Vec<Placed> = placed.collect();
         for (index, (inlet, due)) in self.inlets.iter().zip(due).enumerate() {
             let door = Door { index: index as u64, seed: self.seed, dimension: self.dimension, obstacles: &placed };
             let mut so_far = inside.ledger.inlets[index];

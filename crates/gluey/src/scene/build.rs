@@ -11,6 +11,7 @@ use super::file::{
 use super::measure::Laboratory;
 use super::openings::Doors;
 use super::pair_forces;
+use super::periodic;
 use super::shapes::Workshop;
 use super::sources::Nursery;
 use super::tree::Place;
@@ -56,12 +57,16 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let root = Place::root(origin.text);
     let Stage { dimension, groups, obstacles, picture } = stage(file, origin, &mut problems);
     let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let cell = file.periodic.cell(dimension, &root.key("periodic"), &mut problems);
+    let images = periodic::images(cell.as_ref(), &obstacles, &root.key("obstacle"), &mut problems);
+    let placed = periodic::placed(&obstacles, &images);
     let nursery = Nursery {
         dimension,
+        cell,
         seed: file.seed,
         folder,
         groups: &names,
-        obstacles: &obstacles,
+        obstacles: &placed,
         place: root.key("particles"),
     };
     let mut particles = nursery.grow(&file.particles, &mut problems);
@@ -79,11 +84,12 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
             let problem = Problem::general("the scene has no particles");
             problems.push(problem.help("add a [[particles]] table, or an [[inlet]]"));
         }
-        check_start(&particles, &clumps, &obstacles, &settings, &mut problems);
+        periodic::check_width(cell, greatest(&particles, &openings).1, &root.key("periodic"), &mut problems);
+        check_start(&particles, &clumps, (&obstacles, &placed), &settings, &mut problems);
     }
     let laws = Laws { file, greatest: greatest(&particles, &openings), obstacles: &obstacles, root: &root };
     let adhesion = laws.adhesion(&mut problems);
-    let reader = Reader { dimension, groups: &names, root: &root };
+    let reader = Reader { dimension, groups: &names, periodic: cell.is_some(), root: &root };
     let environment = match &file.environment.crowd {
         Some(crowd) => crowd::crowd(file, crowd, (&particles, &obstacles), &root, &mut problems),
         None => environment(file, &reader, &mut problems),
@@ -93,6 +99,8 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         problems.push(problem.help("use another drag"));
     }
     let interactions = pair_forces::interactions(&file.pair_forces, &reader, &obstacles, &mut problems);
+    let radius = greatest(&particles, &openings).1;
+    periodic::check_reach(cell, radius, &interactions, &root.key("pair-force"), &mut problems);
     let laboratory = Laboratory { dimension, gravity: file.environment.gravity.as_ref(), place: root.key("measure") };
     let (instruments, gates) = laboratory.instruments(&file.measures, &mut problems);
     let (Some(environment), true) = (environment, problems.is_empty()) else { return Err(problems) };
@@ -258,7 +266,7 @@ fn output(file: &SceneFile) -> Output {
 fn check_start(
     particles: &Particles,
     clumps: &Clumps,
-    obstacles: &[Obstacle],
+    (obstacles, placed): (&[Obstacle], &[Placed]),
     settings: &Settings,
     problems: &mut Vec<Problem>,
 ) {
@@ -268,16 +276,15 @@ fn check_start(
     let allowed = -settings.criteria.tolerance * particles.smallest_radius();
     let owner = clumps.owners(particles.len());
     let mut overlaps: Vec<String> = Vec::new();
-    for (i, j) in neighbours::pairs(&particles.position, &particles.radius) {
+    for (i, j) in neighbours::pairs_in(particles.cell.as_ref(), &particles.position, &particles.radius) {
         let (gap, _) = particles.gap(i as usize, j as usize);
         let held = owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
         if gap < allowed && !held {
             overlaps.push(format!("particles {i} and {j} by {:.3e}", -gap));
         }
     }
-    let placed: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
     for (i, &centre) in particles.position.iter().enumerate() {
-        for (obstacle, placed) in obstacles.iter().zip(&placed) {
+        for (obstacle, placed) in obstacles.iter().zip(placed) {
             placed.touches(centre, particles.radius[i], 0.0, &mut |touch| {
                 if touch.gap < allowed {
                     overlaps.push(format!("particle {i} and obstacle `{}` by {:.3e}", obstacle.name, -touch.gap));
@@ -410,6 +417,11 @@ fn environment(file: &SceneFile, reader: &Reader, problems: &mut Vec<Problem>) -
     }
     let drag = given.drag.as_ref().map_or(Drag::None, drag);
     let has_far_field = matches!(drag, Drag::RotnePrager { .. });
+    if has_far_field && reader.periodic {
+        let problem =
+            reader.root.key("environment").key("drag").problem("`drag.rotne-prager` is not for periodic scenes");
+        problems.push(problem.help("its far field is that of unbounded space: take `drag.stokes` or `drag.hindered`"));
+    }
     if has_far_field && given.inertia == Some(true) {
         let problem = reader.root.key("environment").key("inertia").problem("`drag.rotne-prager` has no inertia");
         problems.push(problem.help("leave `inertia` out, or take `drag.stokes`"));
@@ -461,6 +473,8 @@ pub(super) struct Reader<'a> {
     dimension: usize,
     /// Names of the groups; forces refer to them.
     groups: &'a [String],
+    /// Whether space repeats.
+    periodic: bool,
     /// The file.
     pub(super) root: &'a Place<'a>,
 }

@@ -16,7 +16,7 @@ use super::sources::{Crowd, MOST, Nursery, Region, STREAM, TRIES, clear_of, too_
 use super::tree::Place;
 use super::value::{Finite, Name, NotNegative, Positive, Vector, usable};
 use crate::clump::{Clumps, Start, Template, TemplateError};
-use crate::geometry::{Particles, Placed};
+use crate::geometry::Particles;
 
 /// Clumps draw from streams of random numbers beyond those of sources of particles.
 const STREAMS: u64 = 1 << 32;
@@ -307,7 +307,6 @@ impl Nursery<'_> {
             return Err(Problem::at(region.span, format!("this fill has {} clumps", fill.count)).help(too_many()));
         }
         let velocity = fill.velocity.as_ref().map(|v| self.vector(v)).transpose()?.unwrap_or_default();
-        let obstacles: Vec<Placed> = self.obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
         let gap = fill.gap.map_or(0.0, |gap| gap.0);
         let greatest = template.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max);
         let mut crowd = Crowd::new(placed, greatest, gap);
@@ -317,7 +316,7 @@ impl Nursery<'_> {
                 template.balls.iter().all(|ball| {
                     let (centre, radius) = (start.centre + start.orientation * ball.position, ball.radius);
                     crowd.has_room(centre, radius)
-                        && obstacles.iter().all(|obstacle| clear_of(obstacle, centre, radius, gap))
+                        && self.obstacles.iter().all(|obstacle| clear_of(obstacle, centre, radius, gap))
                 })
             };
             let draw = |_| {

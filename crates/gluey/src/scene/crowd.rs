@@ -142,6 +142,10 @@ fn refuse_others(file: &SceneFile, root: &Place, problems: &mut Vec<Problem>) {
         let problem = root.key("inlet").index(index).problem("nobody comes in while a crowd leaves");
         problems.push(problem.help("ways are found for those who are there at the start: leave [[inlet]] out"));
     }
+    if file.periodic.x.is_some() || file.periodic.y.is_some() {
+        let problem = root.key("periodic").problem("ways out of a room that repeats are not known");
+        problems.push(problem.help("leave [periodic] out"));
+    }
     for index in 0..file.clumps.len() {
         let problem = root.key("clump").index(index).problem("people are not held together in clumps");
         problems.push(problem.help("leave [[clump]] out"));

@@ -11,6 +11,7 @@ use super::crowd::CrowdFile;
 use super::measure::MeasureFile;
 use super::openings::{InletFile, OutletFile};
 use super::pair_forces::PairForceFile;
+use super::periodic::PeriodicFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
@@ -65,6 +66,9 @@ pub struct SceneFile {
     /// Where particles leave the run.
     #[serde(default, rename = "outlet")]
     pub outlets: Vec<OutletFile>,
+    /// Directions in which space repeats.
+    #[serde(default)]
+    pub periodic: PeriodicFile,
     /// How the projection is solved.
     #[serde(default)]
     pub solver: SolverFile,

@@ -11,6 +11,7 @@ mod file;
 mod measure;
 mod openings;
 mod pair_forces;
+mod periodic;
 mod picture;
 mod shapes;
 mod sources;

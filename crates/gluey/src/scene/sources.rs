@@ -13,7 +13,7 @@ use super::diagnostics::{Problem, suggestion};
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
 use super::tree::Place;
 use super::value::{Name, Radii, Vector, shown, usable};
-use crate::geometry::{Obstacle, Particles, Placed};
+use crate::geometry::{Cell, Particles, Placed};
 
 /// Random places tried for a particle before a fill gives up.
 pub(super) const TRIES: usize = 20_000;
@@ -25,12 +25,15 @@ pub(super) const STREAM: u64 = 0x9E37_79B9_7F4A_7C15;
 /// What placing particles needs to know.
 pub(super) struct Nursery<'a> {
     pub dimension: usize,
+    /// In which space repeats: particles outside are taken to their images inside.
+    pub cell: Option<Cell>,
     pub seed: u64,
     /// Folder of the scene file.
     pub folder: &'a Path,
     /// Names of the groups; a particle's group is an index into them.
     pub groups: &'a [String],
-    pub obstacles: &'a [Obstacle],
+    /// The obstacles at t = 0.
+    pub obstacles: &'a [Placed<'a>],
     /// The list of sources.
     pub place: Place<'a>,
 }
@@ -54,7 +57,7 @@ impl Seedling {
 impl Nursery<'_> {
     /// The particles of all sources, in the order of the file.
     pub(super) fn grow(&self, sources: &[ParticlesFile], problems: &mut Vec<Problem>) -> Particles {
-        let mut particles = Particles::default();
+        let mut particles = Particles { cell: self.cell, ..Particles::default() };
         for (index, source) in sources.iter().enumerate() {
             match self.one(source, index, &particles) {
                 Ok(seedlings) => {
@@ -115,7 +118,7 @@ impl Nursery<'_> {
                 let message = format!("a particle of radius {radius} has a mass of {mass} with this density");
                 return Err(place.key("density").problem(message).help("masses must be positive and finite"));
             }
-            to.push(seedling.position, seedling.radius, mass);
+            to.push(self.cell.map_or(seedling.position, |cell| cell.wrap(seedling.position)), seedling.radius, mass);
             let last = to.len() - 1;
             to.velocity[last] = seedling.velocity.unwrap_or(velocity);
             to.group[last] = seedling.group.or(group).unwrap_or(0);
@@ -297,7 +300,6 @@ impl Nursery<'_> {
         if fill.count > MOST {
             return Err(Problem::at(region.span, format!("this fill has {} particles", fill.count)).help(too_many()));
         }
-        let obstacles: Vec<Placed> = self.obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
         let gap = fill.gap.map_or(0.0, |gap| gap.0);
         let radii: Vec<f64> = (0..fill.count).map(|_| draw(fill.radius, random)).collect();
         let share: f64 = radii.iter().map(|r| self.volume(*r)).sum::<f64>() / region.volume;
@@ -314,7 +316,7 @@ impl Nursery<'_> {
             let radius = radii[index];
             let free = |centre: &DVec3| {
                 crowd.has_room(*centre, radius)
-                    && obstacles.iter().all(|obstacle| clear_of(obstacle, *centre, radius, gap))
+                    && self.obstacles.iter().all(|obstacle| clear_of(obstacle, *centre, radius, gap))
             };
             let found = (0..TRIES).filter_map(|_| region.sample(radius, random)).find(free);
             let Some(centre) = found else {
@@ -374,9 +376,22 @@ pub(super) struct Region {
 }
 
 enum Kind {
-    Box { lower: DVec3, upper: DVec3, flat: bool },
-    Ball { centre: DVec3, radius: f64, flat: bool },
-    Tube { from: DVec3, to: DVec3, radius: f64 },
+    /// `margin` is 1 where particles keep clear of the sides, and 0 where there are none.
+    Box {
+        lower: DVec3,
+        upper: DVec3,
+        margin: DVec3,
+    },
+    Ball {
+        centre: DVec3,
+        radius: f64,
+        flat: bool,
+    },
+    Tube {
+        from: DVec3,
+        to: DVec3,
+        radius: f64,
+    },
 }
 
 impl Region {
@@ -391,7 +406,15 @@ impl Region {
                     return Err(problem.help("each component of `upper` must exceed that of `lower`"));
                 }
                 let volume = size.x * size.y * if flat { 1.0 } else { size.z };
-                Ok(Self { kind: Kind::Box { lower, upper, flat }, volume, span: corners.lower.span.clone() })
+                let mut margin = nursery.directions();
+                // A region that holds the whole cell has no sides there.
+                for (cell, axis) in nursery.cell.iter().flat_map(|cell| cell.axes().map(move |axis| (cell, axis))) {
+                    let (from, period) = (cell.lower()[axis], cell.period()[axis]);
+                    if lower[axis] <= from && upper[axis] >= from + period {
+                        margin[axis] = 0.0;
+                    }
+                }
+                Ok(Self { kind: Kind::Box { lower, upper, margin }, volume, span: corners.lower.span.clone() })
             }
             RegionFile::Sphere(ball) => {
                 let (centre, radius) = (nursery.vector(&ball.centre)?, ball.radius.0);
@@ -417,8 +440,8 @@ impl Region {
     pub(super) fn sample(&self, radius: f64, random: &mut Pcg64Mcg) -> Option<DVec3> {
         let mut unit = || DVec3::from_array([0; 3].map(|_| random.random::<f64>()));
         match self.kind {
-            Kind::Box { lower, upper, flat } => {
-                let margin = DVec3::new(radius, radius, if flat { 0.0 } else { radius });
+            Kind::Box { lower, upper, margin } => {
+                let margin = radius * margin;
                 let room = upper - lower - 2.0 * margin;
                 (room.min_element() >= 0.0).then(|| lower + margin + room * unit())
             }
@@ -440,6 +463,7 @@ impl Region {
 
 /// Particles already placed, in buckets, for the question whether another has room.
 pub(super) struct Crowd {
+    cell: Option<Cell>,
     side: f64,
     gap: f64,
     buckets: std::collections::HashMap<[i64; 3], Vec<(DVec3, f64)>>,
@@ -448,7 +472,8 @@ pub(super) struct Crowd {
 impl Crowd {
     pub(super) fn new(placed: &Particles, greatest: f64, gap: f64) -> Self {
         let greatest = placed.radius.iter().copied().fold(greatest, f64::max);
-        let mut crowd = Self { side: 2.0 * greatest + gap, gap, buckets: std::collections::HashMap::new() };
+        let mut crowd =
+            Self { cell: placed.cell, side: 2.0 * greatest + gap, gap, buckets: std::collections::HashMap::new() };
         for (centre, radius) in placed.position.iter().zip(&placed.radius) {
             crowd.add(*centre, *radius);
         }
@@ -460,10 +485,18 @@ impl Crowd {
     }
 
     pub(super) fn add(&mut self, centre: DVec3, radius: f64) {
-        self.buckets.entry(self.cube(centre)).or_default().push((centre, radius));
+        let images = self.cell.map(|cell| {
+            let inside = cell.wrap(centre);
+            cell.shifts_near(inside, self.side).map(move |shift| inside + shift)
+        });
+        let alone = if images.is_none() { Some(centre) } else { None };
+        for image in alone.into_iter().chain(images.into_iter().flatten()) {
+            self.buckets.entry(self.cube(image)).or_default().push((image, radius));
+        }
     }
 
     pub(super) fn has_room(&self, centre: DVec3, radius: f64) -> bool {
+        let centre = self.cell.map_or(centre, |cell| cell.wrap(centre));
         let home = self.cube(centre);
         let near = (0..27).map(|k| [home[0] + k / 9 - 1, home[1] + k / 3 % 3 - 1, home[2] + k % 3 - 1]);
         let mut others = near.filter_map(|cube| self.buckets.get(&cube)).flatten();

@@ -5,10 +5,11 @@ use rayon::prelude::*;
 
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
-use crate::geometry::{Obstacle, Particles};
+use crate::geometry::{Obstacle, Particles, Touch};
 use crate::projection::{Row, WALL};
 use crate::room::make_room;
 
+use super::Refusal;
 use super::places::Places;
 use super::vicinity::Vicinity;
 
@@ -17,8 +18,9 @@ const CHUNK: usize = 512;
 /// Chunks per thread that are searched before their results are joined: bounds what is held twice.
 const BATCH: usize = 4;
 
-/// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature.
-/// They are dry: glue stays with the feature's own row.
+/// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature, and so
+/// are further images of a feature in a periodic cell. They are dry: glue stays with the feature's own row, which is that of
+/// the nearest image.
 const FURTHER_PLANE: u32 = 1 << 28;
 /// Most further planes of a feature.
 pub(super) const MOST_FURTHER_PLANES: u32 = 15;
@@ -26,6 +28,11 @@ pub(super) const MOST_FURTHER_PLANES: u32 = 15;
 /// The k-th plane of a feature; 0 is the feature's own.
 pub(super) fn plane(feature: u32, k: u32) -> u32 {
     feature | (k * FURTHER_PLANE)
+}
+
+/// The feature that a plane belongs to.
+pub(super) fn feature_of(plane: u32) -> u32 {
+    plane % FURTHER_PLANE
 }
 
 /// Whether a partner is the further plane of a feature.
@@ -62,6 +69,8 @@ pub(super) struct Search<'a> {
     pub dt: f64,
     /// The smallest radius.
     pub length: f64,
+    /// The part of the diversions that stays however short the step is.
+    pub margin: f64,
     /// Length of this (sub-)step relative to the one that the contacts' impulses are given for.
     pub warm_scale: f64,
 }
@@ -91,13 +100,18 @@ impl Search<'_> {
     /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen.
-    pub(super) fn run(&self, vicinity: &mut Vicinity, slots: &mut Vec<Candidates>, candidates: &mut Candidates) {
-        vicinity.update(self);
+    pub(super) fn run(
+        &self,
+        vicinity: &mut Vicinity,
+        slots: &mut Vec<Candidates>,
+        candidates: &mut Candidates,
+    ) -> Result<(), Refusal> {
+        vicinity.update(self)?;
         let (vicinity, count) = (&*vicinity, self.particles.len());
         let threads = rayon::current_num_threads();
         if threads == 1 {
             self.chunk(0, count, vicinity, candidates);
-            return;
+            return Ok(());
         }
         let batch = BATCH * threads;
         slots.resize_with(slots.len().max(batch), Candidates::default);
@@ -112,13 +126,14 @@ impl Search<'_> {
                 candidates.append(slot);
             }
         }
+        Ok(())
     }
 
     /// Rows of pairs that are not listed and overlap at the end of the step with these velocities, because one of them
     /// outran what it was expected to be diverted by at most; `diversion` is now what it was diverted by.
-    pub(super) fn missed(&self, vicinity: &mut Vicinity, outcome: &Excursion) -> Vec<(Pair, Row)> {
+    pub(super) fn missed(&self, vicinity: &mut Vicinity, outcome: &Excursion) -> Result<Vec<(Pair, Row)>, Refusal> {
         let Excursion { velocity, outran, listed } = *outcome;
-        vicinity.update(self);
+        vicinity.update(self)?;
         let mut missed = Vec::new();
         let mut look = |pair: Pair, gap: f64, normal: DVec3, relative: DVec3| {
             if gap + self.dt * normal.dot(relative) < 0.0 && listed.binary_search(&pair).is_err() {
@@ -131,15 +146,11 @@ impl Search<'_> {
                 look(Pair::particles(i as u32, j), gap, normal, velocity[j as usize] - velocity[i]);
             }
             for k in 0..if outran[i] { self.placed.len() } else { 0 } {
-                let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
                 let reach = velocity[i].length() * self.dt;
-                self.placed.get(k).touches(centre, radius, reach, &mut |touch| {
-                    let pair = Pair::obstacle(i as u32, k as u32, touch.feature);
-                    look(pair, touch.gap, touch.normal, -velocity[i]);
-                });
+                self.touches(i, k as u32, reach, &mut |pair, touch| look(pair, touch.gap, touch.normal, -velocity[i]));
             }
         }
-        missed
+        Ok(missed)
     }
 
     fn chunk(&self, from: usize, to: usize, vicinity: &Vicinity, candidates: &mut Candidates) {
@@ -156,12 +167,11 @@ impl Search<'_> {
     }
 
     fn near_particles(&self, i: usize, vicinity: &Vicinity, found: &mut Joined) {
-        let position = &self.particles.position;
-        let (centre, extent) = (position[i], vicinity.extent(i));
+        let extent = vicinity.extent(i);
         for &j in vicinity.after(i) {
             let k = j as usize;
             // Many of those that are listed are out of reach; that needs no root.
-            if centre.distance_squared(position[k]) > (extent + vicinity.extent(k)).powi(2) {
+            if self.particles.offset(i, k).length_squared() > (extent + vicinity.extent(k)).powi(2) {
                 continue;
             }
             let (gap, normal) = self.particles.gap(i, k);
@@ -196,15 +206,32 @@ impl Search<'_> {
         if !self.placed.may_reach(k as usize, centre, radius + reach) {
             return;
         }
-        let obstacle = self.placed.get(k as usize);
-        let convex = obstacle.is_convex();
-        obstacle.touches(centre, radius, reach, &mut |touch| {
+        let convex = self.placed.get(k as usize).is_convex();
+        self.touches(i, k, reach, &mut |pair, touch| {
             if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
-                let pair = Pair::obstacle(i as u32, k, touch.feature);
                 let slip = self.slip_of(pair, touch.gap, touch.normal);
                 found.add(&Near { pair, gap: touch.gap, normal: touch.normal, slip });
             }
         });
+    }
+
+    /// Each feature of an obstacle whose gap to particle i is at most `reach`, with its name, in the order of the names.
+    fn touches(&self, i: usize, k: u32, reach: f64, found: &mut impl FnMut(Pair, Touch)) {
+        let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
+        let (mut last, mut count, mut further) = (u32::MAX, 0, Vec::new());
+        self.placed.get(k as usize).touches(centre, radius, reach, &mut |touch| {
+            if touch.feature != last {
+                (last, count) = (touch.feature, 0);
+                found(Pair::obstacle(i as u32, k, touch.feature), touch);
+            } else if count < MOST_FURTHER_PLANES {
+                count += 1;
+                further.push((Pair::obstacle(i as u32, k, plane(touch.feature, count)), touch));
+            }
+        });
+        further.sort_by_key(|(pair, _)| *pair);
+        for (pair, touch) in further {
+            found(pair, touch);
+        }
     }
 
     /// Square of the tangential part of a relative velocity that closes the gap; 0 if it does not.
@@ -332,7 +359,7 @@ pub(super) fn gap_of(pair: Pair, particles: &Particles, placed: Places) -> Optio
         Partner::Particle(j) => Some(particles.gap(i, j as usize)),
         Partner::Obstacle { obstacle, feature } => placed
             .get(obstacle as usize)
-            .gap_of(particles.position[i], particles.radius[i], feature % FURTHER_PLANE)
+            .gap_of(particles.position[i], particles.radius[i], feature_of(feature))
             .map(|touch| (touch.gap, touch.normal)),
     }
 }

@@ -77,6 +77,32 @@ pub enum StepError {
         /// The particle's radius (length).
         radius: f64,
     },
+    /// An obstacle without end has turned so that its images in the periodic cell leave no room.
+    #[error(
+        "obstacle `{obstacle}` cannot repeat along {axis} at t = {time}: it has no end there and is not parallel to the \
+         axis; keep it parallel, or take the axis out of [periodic]"
+    )]
+    CannotRepeat {
+        /// Its name.
+        obstacle: String,
+        /// The axis.
+        axis: &'static str,
+        /// When (time).
+        time: f64,
+    },
+    /// The periodic cell is too narrow for the particles, however short the step.
+    #[error(
+        "the periodic cell is {period:.3e} wide, too narrow for particles of radius {radius:.3e}, which could touch each \
+         other on both sides: it must be wider than {}", 4.0 * .needed
+    )]
+    NarrowCell {
+        /// The smallest period (length).
+        period: f64,
+        /// The largest radius (length).
+        radius: f64,
+        /// The least reach of a particle in a step (length).
+        needed: f64,
+    },
     /// The step would have to be split without end.
     #[error(
         "the step would need more than {most} sub-steps: particle {particle} moves by {displacement:.3e} of the smallest \

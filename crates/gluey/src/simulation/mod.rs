@@ -245,7 +245,7 @@ impl Simulation {
         let Self { state, obstacles, environment, adhesion, solver, settings, workspace, .. } = self;
         let Self { openings, interactions, gates, .. } = self;
         let mut places = std::mem::take(&mut workspace.places);
-        let placed = Places::at(obstacles, span.end(), &mut places); // yⁿ⁺¹
+        let placed = Places::at(obstacles, state.particles.cell.as_ref(), span.end(), &mut places)?; // yⁿ⁺¹
         let now = Setting { state, openings, obstacles, placed, adhesion, settings, span };
         workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
@@ -325,7 +325,9 @@ impl Simulation {
     #[must_use]
     pub fn contacts(&self) -> Vec<ContactGeometry> {
         let mut places = Vec::new();
-        let placed = Places::at(&self.obstacles, self.time(), &mut places);
+        let cell = self.state.particles.cell.as_ref();
+        // The step that led here has put them at the same places.
+        let Ok(placed) = Places::at(&self.obstacles, cell, self.time(), &mut places) else { return Vec::new() };
         let geometry = |contact: &Contact| {
             let (gap, normal) = gap_of(contact.pair, &self.state.particles, placed)?;
             Some(ContactGeometry { contact: *contact, gap, normal })

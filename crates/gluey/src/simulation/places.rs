@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 
-use crate::geometry::{Obstacle, Placed, Pose};
+use super::StepError;
+use crate::geometry::{Cell, Images, Obstacle, Placed, Pose};
 
 /// By how much the box around an obstacle is widened, relative to its size and its distance from the origin: far above
 /// rounding.
@@ -14,6 +15,8 @@ pub(super) struct Place {
     pose: Pose,
     lower: DVec3,
     upper: DVec3,
+    /// In a periodic cell.
+    images: Option<Images>,
 }
 
 /// Obstacles at one time, of which only the places are kept in memory.
@@ -24,17 +27,26 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Obstacles at time t; the buffer takes their places.
-    pub(super) fn at(obstacles: &'a [Obstacle], t: f64, places: &'a mut Vec<Place>) -> Self {
+    /// Obstacles at time t, in a periodic cell with all their images; the buffer takes their places.
+    pub(super) fn at(
+        obstacles: &'a [Obstacle],
+        cell: Option<&Cell>,
+        t: f64,
+        places: &'a mut Vec<Place>,
+    ) -> Result<Self, StepError> {
         places.clear();
-        places.extend(obstacles.iter().map(|obstacle| {
+        for obstacle in obstacles {
             let pose = obstacle.pose(t);
-            let box_around = obstacle.placed(pose).confines();
+            let placed = obstacle.placed(pose);
+            let images = cell.map(|cell| Images::of(&placed, cell)).transpose().map_err(|axis| {
+                StepError::CannotRepeat { obstacle: obstacle.name.clone(), axis: ["x", "y", "z"][axis], time: t }
+            })?;
+            let box_around = placed.confines().filter(|_| images.is_none());
             let (lower, upper) = box_around.unwrap_or((DVec3::NEG_INFINITY, DVec3::INFINITY));
             let margin = ROUNDING * lower.abs().max(upper.abs());
-            Place { pose, lower: lower - margin, upper: upper + margin }
-        }));
-        Self { obstacles, places }
+            places.push(Place { pose, lower: lower - margin, upper: upper + margin, images });
+        }
+        Ok(Self { obstacles, places })
     }
 
     pub(super) fn len(self) -> usize {
@@ -42,14 +54,14 @@ impl<'a> Places<'a> {
     }
 
     pub(super) fn get(self, k: usize) -> Placed<'a> {
-        self.obstacles[k].placed(self.places[k].pose)
+        self.obstacles[k].placed(self.places[k].pose).repeated(self.places[k].images.as_ref())
     }
 
     /// [`Placed::may_reach`]; most obstacles are out of reach of most particles, which the boxes tell without turning the
     /// point into the frame of the obstacle.
     pub(super) fn may_reach(self, k: usize, centre: DVec3, distance: f64) -> bool {
-        let Place { lower, upper, .. } = self.places[k];
-        let beyond = (lower - centre).max(centre - upper).max_element();
+        let Place { lower, upper, .. } = &self.places[k];
+        let beyond = (*lower - centre).max(centre - *upper).max_element();
         beyond <= distance && self.get(k).may_reach(centre, distance)
     }
 }

@@ -7,7 +7,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidates, Excursion, MOST_FURTHER_PLANES, Search, gap_of, is_further_plane, plane};
+use super::candidates::{
+    Candidates, Excursion, MOST_FURTHER_PLANES, Search, feature_of, gap_of, is_further_plane, plane,
+};
 use super::places::{Place, Places};
 use super::timings::{Clock, Part};
 use super::vicinity::Vicinity;
@@ -112,7 +114,7 @@ impl Workspace {
     pub(super) fn project(&mut self, solver: &mut dyn Projection, now: &Setting) -> Result<(), Refusal> {
         self.first_guess(now);
         self.refuse_fast_obstacles(now)?;
-        let fastest = self.list(now);
+        let fastest = self.list(now)?;
         Self::refuse_slip(now, fastest)?;
         let mut curved = 0;
         loop {
@@ -125,7 +127,7 @@ impl Workspace {
             }
             solver.velocity_into(&self.problem, &self.impulses, &mut self.velocity);
             self.turn_clumps(now)?;
-            if self.outran_the_list()? && self.extend_list(now) {
+            if self.outran_the_list()? && self.extend_list(now)? {
                 continue;
             }
             let (overlaps, turned) = (self.unseen_overlaps(now), self.overlaps_by_turning(now));
@@ -202,20 +204,28 @@ impl Workspace {
         let mut times: f64 = 1.0;
         for (k, obstacle) in now.obstacles.iter().enumerate().filter(|(_, obstacle)| !obstacle.is_fixed()) {
             let placed = now.placed.get(k);
-            for (i, &centre) in particles.position.iter().enumerate() {
+            let mut look = |i: usize, centre: DVec3| {
                 let radius = particles.radius[i];
                 let reach = self.problem.apriori[i].length() * now.span.dt + self.diversion[i];
                 let path = obstacle.path_bound(centre, radius + reach, interval);
-                if path <= allowed.min(radius) || !now.placed.may_reach(k, centre, radius + reach + 2.0 * path) {
-                    continue;
+                let slack = reach + 2.0 * path;
+                if path <= allowed.min(radius) || !now.placed.may_reach(k, centre, radius + slack) {
+                    return Ok(());
                 }
-                let mut near = false;
-                placed.touches(centre, radius, reach + 2.0 * path, &mut |_| near = true);
+                let mut near = radius + slack > placed.horizon(); // images that were not looked at may be
+                placed.touches(centre, radius, slack, &mut |_| near = true);
                 if near && allowed.is_finite() {
                     times = times.max(path / allowed.min(radius));
                 } else if near && path > radius {
                     let obstacle = obstacle.name.clone();
-                    return Err(StepError::ObstacleTooFast { obstacle, particle: i, path, radius }.into());
+                    return Err(StepError::ObstacleTooFast { obstacle, particle: i, path, radius });
+                }
+                Ok(())
+            };
+            for (i, &centre) in particles.position.iter().enumerate() {
+                match placed.images_of(centre) {
+                    None => look(i, centre)?,
+                    Some(mut images) => images.try_for_each(|centre| look(i, centre))?,
                 }
             }
         }
@@ -223,29 +233,30 @@ impl Workspace {
     }
 
     /// Lists every pair that could meet. Gives the square of the largest tangential speed of those that would.
-    fn list(&mut self, now: &Setting) -> f64 {
+    fn list(&mut self, now: &Setting) -> Result<f64, Refusal> {
         let mut candidates = self.take_candidates();
         candidates.clear();
         let (mut vicinity, mut slots) = (std::mem::take(&mut self.vicinity), std::mem::take(&mut self.slots));
-        self.search(now).run(&mut vicinity, &mut slots, &mut candidates);
+        let listed = self.search(now).run(&mut vicinity, &mut slots, &mut candidates);
         (self.vicinity, self.slots) = (vicinity, slots);
         let fastest = candidates.fastest;
         self.put_candidates(candidates);
-        fastest
+        listed.map(|()| fastest)
     }
 
     /// Adds the pairs that were missed; tells whether there are any. Where there are none, their rows would change nothing:
     /// the velocity found is admissible for them, and it is the projection.
-    fn extend_list(&mut self, now: &Setting) -> bool {
+    fn extend_list(&mut self, now: &Setting) -> Result<bool, Refusal> {
         let mut vicinity = std::mem::take(&mut self.vicinity);
         let outcome = Excursion { velocity: &self.velocity, outran: &self.outran, listed: &self.pairs };
         let missed = self.search(now).missed(&mut vicinity, &outcome);
         self.vicinity = vicinity;
+        let missed = missed?;
         let found = !missed.is_empty();
         let mut candidates = self.take_candidates();
         candidates.merge(&Candidates::sorted(missed));
         self.put_candidates(candidates);
-        found
+        Ok(found)
     }
 
     fn take_candidates(&mut self) -> Candidates {
@@ -269,6 +280,7 @@ impl Workspace {
             diversion: &self.diversion,
             dt: now.span.dt,
             length: now.length(),
+            margin: MARGIN * now.length(),
             warm_scale: now.span.dt / now.settings.dt,
         }
     }
@@ -337,7 +349,11 @@ impl Workspace {
             }
             let radius = particles.radius[row.i as usize];
             let gap = match pair.partner() {
-                Partner::Particle(j) => end(row.i).distance(end(j)) - radius - particles.radius[j as usize],
+                Partner::Particle(j) => {
+                    let offset = end(j) - end(row.i);
+                    let offset = particles.cell.map_or(offset, |cell| cell.shortest(offset));
+                    offset.length() - radius - particles.radius[j as usize]
+                }
                 Partner::Obstacle { obstacle, .. } if !now.obstacles[obstacle as usize].shape.is_convex() => {
                     return None;
                 }
@@ -374,7 +390,10 @@ impl Workspace {
             let planes = (0..=MOST_FURTHER_PLANES).map_while(|n| self.pairs.binary_search(&name(n)).ok());
             let agreement = |c: &usize| self.problem.rows[*c].normal.dot(touch.normal);
             let nearest = planes.clone().max_by(|a, b| agreement(a).total_cmp(&agreement(b)));
-            let count = planes.count() as u32;
+            // Images of a feature follow each other.
+            let same = |pair: &Pair| (0..=MOST_FURTHER_PLANES).any(|n| *pair == name(n));
+            let new = extra.iter().rev().take_while(|(pair, _): &&(Pair, Row)| same(pair)).count();
+            let count = (planes.count() + new) as u32;
             let shift = |c: &usize| round < SHIFTING_ROUNDS && agreement(c) > SAME_PLANE;
             if let Some(c) = nearest.filter(|c| shift(c) || count > MOST_FURTHER_PLANES) {
                 // The row must see the gap as it is, and half a tolerance less: the solver may leave a whole one open.
@@ -553,10 +572,12 @@ impl Workspace {
         for ((pair, row), impulse) in self.pairs.iter().zip(&self.problem.rows).zip(&self.impulses) {
             if row.j == WALL
                 && *impulse != 0.0
-                && let Partner::Obstacle { obstacle, .. } = pair.partner()
+                && let Partner::Obstacle { obstacle, feature } = pair.partner()
             {
                 let i = row.i as usize;
-                let at = particles.position[i] + row.normal * particles.radius[i];
+                let (at, radius) = (particles.position[i], particles.radius[i]);
+                let placed = now.placed.get(obstacle as usize);
+                let at = placed.image_at(at, radius, feature_of(feature)) + row.normal * radius;
                 record(obstacle, at, row.normal * (impulse / now.settings.dt));
             }
         }
@@ -574,7 +595,7 @@ impl Workspace {
             let (i, j) = (row.i as usize, row.j as usize);
             // Where the gap is surely larger than the least one the root need not be taken.
             let touching = particles.radius[i] + particles.radius[j] + least.max(0.0);
-            let squared = particles.position[i].distance_squared(particles.position[j]);
+            let squared = particles.offset(i, j).length_squared();
             if squared <= touching * touching * ROUNDED_UP { least.min(particles.gap(i, j).0) } else { least }
         };
         let (so_far, rows) = (self.report.least_gap, self.problem.rows.par_iter().zip(&self.pairs));

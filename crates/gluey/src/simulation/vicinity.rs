@@ -7,6 +7,7 @@
 use glam::DVec3;
 
 use super::candidates::Search;
+use super::{Refusal, StepError};
 use crate::geometry::{Obstacle, Shape};
 use crate::neighbours::Neighbours;
 use crate::projection::ALONE;
@@ -41,8 +42,9 @@ pub(super) struct Vicinity {
 
 impl Vicinity {
     /// Makes sure that all is named that the search may find.
-    pub(super) fn update(&mut self, search: &Search) {
+    pub(super) fn update(&mut self, search: &Search) -> Result<(), Refusal> {
         let fastest = self.measure(search);
+        self.refuse_second_images(search)?;
         let (least, widest) = (SKIN * search.length, WIDEST * search.length);
         let worthwhile = WORTHWHILE * fastest <= least + widest;
         if !self.knows(search.obstacles) {
@@ -54,7 +56,7 @@ impl Vicinity {
             let beyond = (extent[i] - particles.radius[i] - search.diversion[i]).max(0.0);
             if worthwhile { least + (STEPS * beyond).min(widest) } else { least }
         };
-        if self.neighbours.cover(&particles.position, extent, skin) {
+        if self.neighbours.cover(particles.cell.as_ref(), &particles.position, extent, skin) {
             if let owner @ [_, ..] = search.owner {
                 let together = |i: u32, j: u32| owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
                 self.neighbours.retain(|i, j| !together(i, j));
@@ -65,6 +67,30 @@ impl Vicinity {
                 self.remember(search);
             }
         }
+        Ok(())
+    }
+
+    /// In a periodic cell only the nearest image of a partner is looked at. No other can be met in the step if each
+    /// particle's ball has an extent E below a quarter of the period L: of the images of j, which are L apart or more, at
+    /// most one is within E_i + E_j < L/2 of x_i, and it is the nearest. Nor can a pair that touches at the start of the step
+    /// take another image for the nearest at its end: it stays within E_i + E_j. A particle never meets its own images,
+    /// since they keep their distance L > 4r. E − r goes to no more than `MARGIN` of the smallest radius as the step gets
+    /// shorter, so that there is a short enough step if L allows for that.
+    fn refuse_second_images(&self, search: &Search) -> Result<(), Refusal> {
+        let Some(cell) = &search.particles.cell else { return Ok(()) };
+        let quarter = 0.25 * cell.least_period();
+        let mut times: f64 = 0.0;
+        for (extent, radius) in self.extent.iter().zip(&search.particles.radius) {
+            let needed = radius + 2.0 * search.margin;
+            if needed >= quarter {
+                let period = cell.least_period();
+                return Err(StepError::NarrowCell { period, radius: *radius, needed }.into());
+            }
+            if *extent >= quarter {
+                times = times.max((extent - radius) / (quarter - radius));
+            }
+        }
+        if times > 0.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
     }
 
     /// Those after particle i that may be near it, sorted.

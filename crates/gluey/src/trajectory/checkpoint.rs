@@ -187,6 +187,7 @@ mod tests {
 
     use super::*;
     use crate::contact::{Contact, Pair};
+    use crate::geometry::Cell;
     use crate::interaction::Bridge;
     use crate::simulation::{Crossings, Load};
 
@@ -195,6 +196,7 @@ mod tests {
         for i in 0..3 {
             state.particles.push(DVec3::splat(f64::from(i) / 3.0), 0.1, 2.0);
         }
+        state.particles.cell = Some(Cell::new([Some([-1.0, 2.0]), None, None]).unwrap());
         state.particles.velocity[1] = DVec3::new(-0.0, f64::MIN_POSITIVE / 2.0, 1.0);
         state.contacts = vec![
             Contact { pair: Pair::particles(0, 1), gamma: -0.5, impulse: 1.0 },

@@ -48,12 +48,12 @@ impl Frame<'_> {
     }
 
     /// Where the line that shows a contact starts and ends: at the centre of the particle, and at the centre of the
-    /// other or at the nearest point of the wall, x + (r + D)e.
+    /// other (in a periodic cell, of its nearest image) or at the nearest point of the wall, x + (r + D)e.
     pub(super) fn contact_line(&self, geometry: &ContactGeometry) -> [DVec3; 2] {
         let first = geometry.contact.pair.first() as usize;
         let start = self.particles.position[first];
         let end = match geometry.contact.pair.partner() {
-            Partner::Particle(j) => self.particles.position[j as usize],
+            Partner::Particle(j) => self.particles.seen_from(first, j as usize),
             Partner::Obstacle { .. } => start + geometry.normal * (self.particles.radius[first] + geometry.gap),
         };
         [start, end]

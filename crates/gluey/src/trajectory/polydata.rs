@@ -8,6 +8,7 @@ use std::path::Path;
 use glam::DVec3;
 
 use super::TrajectoryError;
+use crate::geometry::Cell;
 
 const MARKER: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
 const TRAILER: &[u8] = b"\n</AppendedData>\n</VTKFile>\n";
@@ -19,6 +20,8 @@ pub(super) struct PolyData<'a> {
     path: &'a Path,
     /// `TimeValue`; none in a file that serves all times.
     pub(super) time: Option<f64>,
+    /// `cell_lower` and `cell_size`; none where nothing is periodic.
+    pub(super) cell: Option<Cell>,
     arrays: Vec<Array<'a>>,
 }
 
@@ -42,13 +45,16 @@ impl<'a> PolyData<'a> {
         };
         let header = std::str::from_utf8(&file[..marker]).map_err(|_| damaged("its header is no text"))?;
         let data = &file[marker + MARKER.len()..];
-        let mut found = Self { path, time: None, arrays: Vec::new() };
+        let mut found = Self { path, time: None, cell: None, arrays: Vec::new() };
         let (mut section, mut end) = ("", 0);
         for line in header.lines() {
             if let Some(rest) = line.strip_prefix("<FieldData>") {
-                let text = rest.split_once('>').and_then(|(_, rest)| rest.split_once('<')).map(|(text, _)| text);
-                let time = text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged("its time is no number"))?;
-                found.time = Some(time);
+                let time = field(rest, "TimeValue").and_then(|text| text.parse().ok());
+                found.time = Some(time.ok_or_else(|| damaged("its time is no number"))?);
+                if let (Some(lower), Some(size)) = (field(rest, "cell_lower"), field(rest, "cell_size")) {
+                    let cell = vector(lower).zip(vector(size)).and_then(|(l, s)| Cell::with_periods(l, s).ok());
+                    found.cell = Some(cell.ok_or_else(|| damaged("its periodic cell makes no sense"))?);
+                }
             } else if line.starts_with("<DataArray ") {
                 let array = Self::array(line, section, &data[end.min(data.len())..]);
                 let array = array.map_err(|trouble| match trouble {
@@ -148,6 +154,18 @@ enum Trouble {
     Header,
     /// So many bytes are missing at least.
     Short(usize),
+}
+
+/// The text of a field in the line of fields.
+fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = line.split_once(&format!("Name=\"{name}\""))?;
+    rest.split_once('>')?.1.split_once('<').map(|(text, _)| text)
+}
+
+/// Three numbers.
+fn vector(text: &str) -> Option<DVec3> {
+    let numbers: Vec<f64> = text.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    <[f64; 3]>::try_from(numbers).ok().map(DVec3::from)
 }
 
 /// The value of an attribute in a tag.

@@ -130,6 +130,7 @@ fn particles(file: &PolyData) -> Result<Particles, TrajectoryError> {
         radius: file.floats("PointData", "radius")?,
         mass: file.floats("PointData", "mass")?,
         group: file.indices("PointData", "group")?,
+        cell: file.cell,
     };
     let Particles { velocity, radius, mass, group, id, .. } = &particles;
     if [velocity.len(), radius.len(), mass.len(), group.len(), id.len()].iter().any(|length| *length != particles.len())
@@ -204,6 +205,7 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
+    use crate::geometry::Cell;
     use crate::trajectory::{Formats, IfPresent, Recorder, RunInfo};
 
     fn snapshot(step: u64) -> Snapshot {
@@ -257,6 +259,18 @@ mod tests {
         assert_eq!(read_back(folder.path()), written);
         let zero = read_back(folder.path())[1].particles.position[1].y;
         assert!(zero == 0.0 && zero.is_sign_negative(), "to the bit");
+    }
+
+    #[test]
+    fn a_periodic_cell_is_read_back_to_the_bit_and_contacts_are_drawn_across_its_faces() {
+        let mut written = snapshot(3);
+        let (lower, period) = (DVec3::new(-1.0 / 3.0, 0.0, 1e-7), DVec3::new(1.1, 0.0, 7.0 / 9.0));
+        written.particles.cell = Some(Cell::with_periods(lower, period).unwrap());
+        written.particles.position[1].x = 0.7;
+        let folder = recorded(std::slice::from_ref(&written), Formats::ALL);
+        assert_eq!(read_back(folder.path()), [written.clone()]);
+        let [start, end] = written.frame().contact_line(&written.contacts[0]);
+        assert!((end.x - (0.7 - 1.1)).abs() < 1e-15 && start == written.particles.position[0], "{start} {end}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use glam::DVec3;
 
 use super::Frame;
 use crate::contact::{ContactGeometry, Partner};
-use crate::geometry::Particles;
+use crate::geometry::{Cell, Particles};
 
 /// The values of an array, in the type they have in the file.
 enum Values<'a> {
@@ -110,6 +110,7 @@ fn signed(count: usize) -> i64 {
 struct PolyData<'a> {
     /// None where the file serves all times.
     time: Option<f64>,
+    cell: Option<Cell>,
     points: Cow<'a, [DVec3]>,
     vertices: Cells,
     lines: Cells,
@@ -140,10 +141,19 @@ impl PolyData<'_> {
         writeln!(out, r#"<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#)?;
         writeln!(out, "<PolyData>")?;
         if let Some(time) = self.time {
-            writeln!(
+            write!(
                 out,
-                r#"<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time:.16e}</DataArray></FieldData>"#
+                r#"<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time:.16e}</DataArray>"#
             )?;
+            for (name, DVec3 { x, y, z }) in
+                self.cell.iter().flat_map(|cell| [("cell_lower", cell.lower()), ("cell_size", cell.period())])
+            {
+                write!(
+                    out,
+                    r#"<DataArray type="Float64" Name="{name}" NumberOfComponents="3" NumberOfTuples="1" format="ascii">{x:.16e} {y:.16e} {z:.16e}</DataArray>"#
+                )?;
+            }
+            writeln!(out, "</FieldData>")?;
         }
         writeln!(out, "<Piece {counts}>")?;
         let mut offset = 0;
@@ -182,6 +192,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     let count = particles.len();
     PolyData {
         time: Some(frame.time),
+        cell: particles.cell,
         points: particles.position.as_slice().into(),
         vertices: Cells { connectivity: (0..signed(count)).collect(), corners: 1 },
         lines: Cells::none(),
@@ -210,6 +221,7 @@ pub(super) fn write_contacts(frame: &Frame, out: &mut dyn Write) -> io::Result<(
     };
     PolyData {
         time: Some(frame.time),
+        cell: None,
         vertices: Cells::none(),
         lines: Cells { connectivity: (0..signed(points.len())).collect(), corners: 2 },
         polygons: Cells::none(),
@@ -272,6 +284,7 @@ pub(super) fn write_obstacles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     line_owners.append(&mut triangle_owners); // the order in which VTK numbers cells
     PolyData {
         time: frame.obstacles_move().then_some(frame.time),
+        cell: None,
         points: points.into(),
         vertices: Cells::none(),
         lines: Cells { connectivity: lines, corners: 2 },

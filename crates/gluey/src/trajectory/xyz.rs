@@ -5,7 +5,10 @@
 
 use std::io::{self, BufRead, Write};
 
+use glam::DVec3;
+
 use super::{Frame, Group};
+use crate::geometry::Particles;
 
 /// Appends one frame: the number of particles, a line of keys, then one line a particle.
 pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) -> io::Result<()> {
@@ -14,8 +17,10 @@ pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) 
     writeln!(out, "{}", particles.len())?;
     writeln!(
         out,
-        r#"Properties=species:S:1:pos:R:3:velo:R:3:radius:R:1:mass:R:1:group:I:1:id:I:1:contacts:I:1 Time={:.16e} Step={} pbc="F F F""#,
-        frame.time, frame.step
+        r"Properties=species:S:1:pos:R:3:velo:R:3:radius:R:1:mass:R:1:group:I:1:id:I:1:contacts:I:1 Time={:.16e} Step={} {}",
+        frame.time,
+        frame.step,
+        lattice(particles)
     )?;
     for (i, contacts) in frame.contacts_per_particle().into_iter().enumerate() {
         let group = particles.group[i];
@@ -30,6 +35,23 @@ pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) 
         writeln!(out, " {radius:.16e} {mass:.16e} {group} {} {contacts}", particles.id[i])?;
     }
     Ok(())
+}
+
+/// What tells readers which directions are periodic. They want an end of the cell along the others, too: there it just holds
+/// the particles.
+fn lattice(particles: &Particles) -> String {
+    let Some(cell) = particles.cell else { return r#"pbc="F F F""#.to_owned() };
+    let balls = || particles.position.iter().zip(&particles.radius);
+    let least = balls().fold(DVec3::INFINITY, |least, (x, r)| least.min(*x - *r));
+    let greatest = balls().fold(DVec3::NEG_INFINITY, |greatest, (x, r)| greatest.max(*x + *r));
+    let (mut origin, mut size) = (least, greatest - least);
+    for axis in cell.axes() {
+        (origin[axis], size[axis]) = (cell.lower()[axis], cell.period()[axis]);
+    }
+    let [x, y, z] = size.to_array();
+    let [a, b, c] = origin.to_array();
+    let [p, q, r] = [0, 1, 2].map(|axis| if cell.is_periodic(axis) { 'T' } else { 'F' });
+    format!(r#"Lattice="{x:.16e} 0 0 0 {y:.16e} 0 0 0 {z:.16e}" Origin="{a:.16e} {b:.16e} {c:.16e}" pbc="{p} {q} {r}""#)
 }
 
 /// Columns are separated by blanks, so a name may hold none and must not be empty.
@@ -66,10 +88,8 @@ pub(super) fn count_frames(mut text: impl BufRead) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
-    use crate::geometry::Particles;
+    use crate::geometry::Cell;
 
     fn text(particles: &Particles, groups: &[Group]) -> String {
         let frame = Frame { step: 12, time: 0.1, particles, contacts: &[], obstacles: &[] };
@@ -88,6 +108,22 @@ mod tests {
         assert_eq!(row[0], "fine_sand");
         let numbers: Vec<f64> = row[1..].iter().map(|word| word.parse().unwrap()).collect();
         assert_eq!(numbers, [position.x, position.y, position.z, 0.0, 0.0, 0.0, 0.1, 7.0 / 9.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_periodic_cell_is_told() {
+        let mut particles = Particles::default();
+        particles.push(DVec3::new(0.5, 3.0, -1.0), 0.25, 1.0);
+        assert!(text(&particles, &[]).lines().nth(1).unwrap().ends_with(r#" pbc="F F F""#));
+        particles.cell = Some(Cell::new([Some([-1.0, 2.0]), None, None]).unwrap());
+        let line = text(&particles, &[]).lines().nth(1).unwrap().to_owned();
+        assert!(line.ends_with(r#" pbc="T F F""#), "{line}");
+        let numbers = |key: &str| -> Vec<f64> {
+            let text = line.split_once(key).unwrap().1.split('"').nth(1).unwrap();
+            text.split(' ').map(|word| word.parse().unwrap()).collect()
+        };
+        assert_eq!(numbers("Lattice="), [3.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.5]);
+        assert_eq!(numbers("Origin="), [-1.0, 2.75, -1.25]);
     }
 
     #[test]

@@ -1,0 +1,85 @@
+//! Pictures of periodic runs: particles that stick out at one side stick in at the other, and lines show the cell.
+
+use std::borrow::Cow;
+
+use glam::DVec3;
+use gluey::geometry::{Cell, Extent, Particles, Surface};
+
+use crate::colour::Rgb;
+use crate::picture::Tube;
+use crate::wall::{Body, Wall};
+
+/// The particles and, in a periodic cell, the images that reach into it, with the colours of both.
+pub(crate) fn with_images(particles: &Particles, mut colours: Vec<Rgb>) -> (Cow<'_, Particles>, Vec<Rgb>) {
+    let Some(cell) = particles.cell else { return (Cow::Borrowed(particles), colours) };
+    let mut all = particles.clone();
+    for (k, (&x, &radius)) in particles.position.iter().zip(&particles.radius).enumerate() {
+        for shift in cell.shifts_near(x, radius).filter(|shift| *shift != DVec3::ZERO) {
+            all.push(x + shift, radius, particles.mass[k]);
+            colours.push(colours[k]);
+        }
+    }
+    (Cow::Owned(all), colours)
+}
+
+/// A tube that leaves the cell comes in at the other side, too.
+pub(crate) fn image_of_tube(tube: &Tube, cell: &Cell) -> Option<Tube> {
+    let shift = cell.wrap(tube.ends[1]) - tube.ends[1];
+    let ends = tube.ends.map(|end| end + shift);
+    (shift != DVec3::ZERO).then_some(Tube { ends, ..*tube })
+}
+
+/// The edges of a cell; where it has no end they go as far as the view.
+pub(crate) fn outline(cell: &Cell, view: &Extent) -> Wall {
+    let (mut lower, mut upper) = (view.lower, view.upper);
+    for axis in cell.axes() {
+        (lower[axis], upper[axis]) = (cell.lower()[axis], cell.lower()[axis] + cell.period()[axis]);
+    }
+    if view.dimension == 2 {
+        (lower.z, upper.z) = (0.0, 0.0);
+    }
+    let corner = |k: u32| DVec3::from_array([0, 1, 2].map(|axis| [lower, upper][(k >> axis & 1) as usize][axis]));
+    let mut lines = Vec::new();
+    for along in 0..view.dimension {
+        // An edge is where two faces meet, one of which at least is an end of the cell.
+        let shown = (0..view.dimension).any(|axis| axis != along && cell.is_periodic(axis));
+        let starts = (0..1 << view.dimension).filter(|k| k >> along & 1 == 0);
+        lines.extend(starts.filter(|_| shown).map(|k: u32| [k, k | 1 << along]));
+    }
+    let surface = Surface { points: (0..8).map(corner).collect(), lines, triangles: Vec::new() };
+    Wall { surface, body: Body::Outline, colour: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(size: [f64; 3]) -> Cell {
+        Cell::with_periods(DVec3::ZERO, size.into()).expect("a cell")
+    }
+
+    #[test]
+    fn who_sticks_out_is_seen_on_the_other_side() {
+        let mut particles = Particles { cell: Some(cell([2.0, 2.0, 0.0])), ..Particles::default() };
+        for x in [0.1, 1.0, 1.95] {
+            particles.push(DVec3::new(x, 1.0, 0.0), 0.2, 1.0);
+        }
+        let (all, colours) = with_images(&particles, vec![[0.1; 3], [0.2; 3], [0.3; 3]]);
+        assert_eq!(all.position[3..], [DVec3::new(2.1, 1.0, 0.0), DVec3::new(-0.05, 1.0, 0.0)]);
+        assert_eq!(colours[3..], [[0.1; 3], [0.3; 3]]);
+        particles.cell = None;
+        assert_eq!(with_images(&particles, colours[..3].to_vec()).0.len(), 3);
+    }
+
+    #[test]
+    fn the_edges_are_those_of_the_cell() {
+        let view = |dimension| Extent { lower: DVec3::splat(-9.0), upper: DVec3::splat(9.0), dimension };
+        let count = |size, dimension| outline(&cell(size), &view(dimension)).surface.lines.len();
+        assert_eq!(count([1.0, 0.0, 0.0], 2), 2);
+        assert_eq!(count([1.0, 1.0, 0.0], 2), 4);
+        assert_eq!(count([1.0, 1.0, 1.0], 3), 12);
+        let wall = outline(&cell([1.0, 0.0, 0.0]), &view(2));
+        let points = wall.surface.lines.iter().flatten().map(|k| wall.surface.points[*k as usize]);
+        assert!(points.into_iter().all(|x| (x.x == 0.0 || x.x == 1.0) && x.y.abs() == 9.0 && x.z == 0.0));
+    }
+}

@@ -1,0 +1,113 @@
+//! `[periodic]`: the directions in which space repeats.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::diagnostics::Problem;
+use super::tree::Place;
+use super::value::{Finite, shown};
+use crate::geometry::{Cell, Images, Obstacle, Placed};
+use crate::interaction::Interactions;
+
+/// The least period, in greatest radii. Above 4, nobody touches a partner on both sides; the rest is room to move in a step.
+const NARROWEST: f64 = 5.0;
+
+/// Directions in which space repeats: what leaves at one end enters at the other.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PeriodicFile {
+    /// Ends of the cell along x.
+    pub x: Option<[Finite; 2]>,
+    /// Ends of the cell along y.
+    pub y: Option<[Finite; 2]>,
+    /// Ends of the cell along z; not in 2D.
+    pub z: Option<[Finite; 2]>,
+}
+
+impl PeriodicFile {
+    /// The cell; none where no direction is periodic.
+    pub(super) fn cell(&self, dimension: usize, place: &Place, problems: &mut Vec<Problem>) -> Option<Cell> {
+        let ends = [self.x, self.y, self.z].map(|ends| ends.map(|ends| ends.map(|end| end.0)));
+        if ends.iter().all(Option::is_none) {
+            return None;
+        }
+        if dimension == 2 && ends[2].is_some() {
+            problems.push(place.key("z").problem("a 2D scene is not periodic along z"));
+        }
+        let error = |error: crate::geometry::FieldError| {
+            problems.push(place.key(error.field).problem(format!("the ends are {}", error.value)).help(error.expected));
+        };
+        Cell::new(ends).map_err(error).ok()
+    }
+}
+
+/// Where the obstacles' images are at t = 0; one entry each, none without a cell.
+pub(super) fn images(
+    cell: Option<&Cell>,
+    obstacles: &[Obstacle],
+    place: &Place,
+    problems: &mut Vec<Problem>,
+) -> Vec<Option<Images>> {
+    let one = |(index, obstacle): (usize, &Obstacle)| {
+        let found = Images::of(&obstacle.at(0.0), cell?);
+        let refuse = |axis: usize| {
+            let (name, axis) = (&obstacle.name, ["x", "y", "z"][axis]);
+            let problem = place.index(index).key("shape").problem(format!(
+                "obstacle `{name}` cannot repeat along {axis}, which is periodic: it has no end there and is not parallel to it"
+            ));
+            problems.push(problem.help(
+                "planes and sides of containers must be parallel to periodic directions; use a plate or a solid box \
+                 to close them, or open the sides of the container",
+            ));
+        };
+        found.map_err(refuse).ok()
+    };
+    obstacles.iter().enumerate().map(one).collect()
+}
+
+/// The obstacles at t = 0 with their images.
+pub(super) fn placed<'a>(obstacles: &'a [Obstacle], images: &'a [Option<Images>]) -> Vec<Placed<'a>> {
+    obstacles.iter().zip(images).map(|(obstacle, images)| obstacle.at(0.0).repeated(images.as_ref())).collect()
+}
+
+/// Whether the cell is wide enough for its pair forces: twice as wide as the centres of a pair in reach may be apart, so
+/// that no pair is in reach on both sides.
+pub(super) fn check_reach(
+    cell: Option<Cell>,
+    greatest: f64,
+    interactions: &Interactions,
+    place: &Place,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(cell) = cell else { return };
+    for (index, force) in interactions.forces().iter().enumerate() {
+        let needed = 2.0 * (2.0 * greatest + force.reach());
+        if cell.least_period() < needed {
+            let problem = place.index(index).problem(format!(
+                "this force reaches {} from surface to surface, too far for a periodic cell {} wide",
+                shown(force.reach()),
+                shown(cell.least_period())
+            ));
+            problems.push(problem.help(format!("make the cell at least {} wide, or the force shorter", shown(needed))));
+        }
+    }
+}
+
+/// Whether the cell is wide enough for its particles.
+pub(super) fn check_width(cell: Option<Cell>, greatest: f64, place: &Place, problems: &mut Vec<Problem>) {
+    let Some(cell) = cell else { return };
+    for axis in cell.axes() {
+        let (size, needed) = (cell.period()[axis], NARROWEST * greatest);
+        if size < needed {
+            let problem = place.key(["x", "y", "z"][axis]).problem(format!(
+                "the cell is {} wide, too narrow for particles of radius {}",
+                shown(size),
+                shown(greatest)
+            ));
+            problems.push(problem.help(format!(
+                "make it at least {} wide, {NARROWEST} of the greatest radii, so that no pair touches on both sides",
+                shown(needed)
+            )));
+        }
+    }
+}
