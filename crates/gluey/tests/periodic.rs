@@ -432,3 +432,112 @@ source.fill = { count = 150, radius = 0.15, region.box = { lower = [0, 0, 0], up
         assert!((0..i).all(|j| particles.gap(i, j).0 >= 0.0));
     }
 }
+
+/// Clumps and wet spheres that meet at a place of a ring 6 long.
+fn wet_clumps(at: f64) -> Simulation {
+    let text = format!(
+        r#"
+[time]
+dt = 0.002
+until = 1
+[periodic]
+x = [0, 6]
+[environment]
+gravity = [0, 0, -3]
+[[pair-force]]
+bridge.linear = {{ strength = 2, rupture = 0.1, formation = 0.02 }}
+obstacles = ["post"]
+[[particles]]
+mass = 0.5
+velocity = [-2, 0, 0]
+source.list = [
+    {{ position = [{}, 0, 0.25], radius = 0.2 }},
+    {{ position = [{}, 0, 0.7], radius = 0.2 }},
+]
+[[clump]]
+name = "dumbbell"
+mass = 1
+make.spheres = [{{ position = [-0.3, 0, 0], radius = 0.2 }}, {{ position = [0.3, 0.1, 0], radius = 0.25 }}]
+place.list = [
+    {{ position = [{}, 0.1, 0.6], velocity = [2, 0, 0], axis = [0, 1, 0], angle = 0.4, spin = [0, 0, 2] }},
+    {{ position = [{}, 0.3, 1.3] }},
+]
+[[obstacle]]
+name = "floor"
+shape.half-space = {{ point = [0, 0, 0], normal = [0, 0, 1] }}
+[[obstacle]]
+name = "post"
+shape.sphere = {{ centre = [{}, 0, 0], radius = 0.3, side = "outside" }}
+"#,
+        at + 0.9,
+        at + 1.0,
+        at - 0.9,
+        at - 0.1,
+        at + 2.0,
+    );
+    Scene::parse(&text, Path::new("ring.toml")).unwrap_or_else(|error| panic!("{error}")).simulation
+}
+
+#[test]
+fn clumps_and_liquid_bridges_do_not_notice_the_faces() {
+    for at in [0.0, 0.4, 5.9] {
+        let (mut across, mut middle) = (wet_clumps(at), wet_clumps(3.0));
+        let (mut touched, mut bridged) = (0, 0);
+        for _ in 0..350 {
+            touched = touched.max(across.step().unwrap().contacts);
+            bridged = bridged.max(across.state.bridges.len());
+            middle.step().unwrap();
+            let cell = across.state.particles.cell.unwrap();
+            assert!(across.state.particles.position.iter().all(|x| cell.wrap(*x) == *x));
+            assert!(across.state.clumps.list.iter().all(|clump| cell.wrap(clump.centre) == clump.centre));
+        }
+        assert!(touched > 2 && bridged > 1, "{touched} {bridged}");
+        // Contacts multiply rounding, and the solver stops within its tolerance.
+        let off = apart(&middle, &across, DVec3::X * (at - 3.0));
+        assert!(off < 1e-5, "{off:.1e} at {at}");
+    }
+}
+
+#[test]
+fn who_comes_in_at_a_face_sees_those_beyond_it() {
+    let text = r#"
+dimension = 2
+[time]
+dt = 0.01
+until = 1
+[periodic]
+x = [0, 3]
+[[particles]]
+mass = 1
+source.list = [{ position = [0.05, 0.1], radius = 0.2 }]
+[[inlet]]
+name = "door"
+box = { lower = [2.0, -0.5], upper = [3.2, 0.5] }
+rate = 500
+radius = 0.1
+density = 1
+"#;
+    let mut simulation = Scene::parse(text, Path::new("ring.toml")).unwrap().simulation;
+    for _ in 0..20 {
+        simulation.step().unwrap();
+        let particles = &simulation.state.particles;
+        for i in 0..particles.len() {
+            assert_eq!(particles.cell.unwrap().wrap(particles.position[i]), particles.position[i]);
+            assert!((0..i).all(|j| particles.gap(i, j).0 >= 0.0), "nobody overlaps {i}");
+        }
+    }
+    let beyond = simulation.state.particles.position.iter().skip(1).filter(|x| x.x < 0.2).count();
+    assert!(simulation.state.particles.len() > 10 && beyond > 0, "{beyond}");
+}
+
+#[test]
+fn a_force_that_reaches_around_the_cell_is_refused() {
+    let text = r#"
+time = { dt = 0.01, until = 1 }
+periodic.x = [0, 3]
+particles = [{ mass = 1, source.list = [{ position = [0, 0, 0], radius = 0.2 }] }]
+pair-force = [{ range = 1.2, expression = "-D" }]
+"#;
+    let Err(error) = Scene::parse(text, Path::new("ring.toml")) else { panic!("it should be refused") };
+    assert!(error.to_string().contains("too far for a periodic cell 3 wide"), "{error}");
+}
