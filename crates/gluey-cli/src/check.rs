@@ -222,7 +222,7 @@ fn time(scene: &Scene) -> String {
 
 fn output(scene: &Scene) -> String {
     let output = &scene.output;
-    let formats: Vec<String> = [("vtk", output.vtk), ("xyz", output.xyz)]
+    let formats: Vec<String> = [("vtk", output.vtk), ("xyz", output.xyz), ("compact", output.compact)]
         .iter()
         .filter(|(_, on)| *on)
         .map(|(name, _)| (*name).into())

@@ -44,7 +44,8 @@ pub struct Logbook {
 impl Logbook {
     /// Starts a run in a folder, with its state at t = 0.
     pub fn start(folder: &Path, scene: &Scene, if_present: IfPresent) -> Result<Self, TrajectoryError> {
-        let formats = Formats { vtk: scene.output.vtk, xyz: scene.output.xyz };
+        let Output { vtk, xyz, compact, .. } = scene.output;
+        let formats = Formats { vtk, xyz, compact };
         let recorder = Recorder::create(folder, &run_info(scene), formats, if_present)?;
         let mut logbook = Self::new(recorder, scene, 0);
         logbook.record(&scene.simulation, &before_the_first_step())?;
@@ -79,7 +80,7 @@ impl Logbook {
 
     /// Frames written so far.
     pub fn frames(&self) -> usize {
-        if self.output.vtk || self.output.xyz { self.recorder.frames().len() } else { 0 }
+        if self.output.vtk || self.output.xyz || self.output.compact { self.recorder.frames().len() } else { 0 }
     }
 
     /// Wall time since this process started or resumed the run.

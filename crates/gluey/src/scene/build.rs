@@ -259,6 +259,7 @@ fn output(file: &SceneFile) -> Output {
         checkpoint_every: every(file.output.checkpoint_every, 1000),
         vtk: writes(FormatFile::Vtk),
         xyz: writes(FormatFile::Xyz),
+        compact: writes(FormatFile::Compact),
     }
 }
 

@@ -632,7 +632,7 @@ pub struct OutputFile {
     pub series_every: Option<std::num::NonZeroU64>,
     /// Steps between checkpoints (default 1000).
     pub checkpoint_every: Option<std::num::NonZeroU64>,
-    /// Formats of the frames (default both).
+    /// Formats of the frames (default all).
     pub formats: Option<Vec<FormatFile>>,
 }
 
@@ -644,6 +644,8 @@ pub enum FormatFile {
     Vtk,
     /// Extended XYZ for OVITO.
     Xyz,
+    /// One file of few bytes for the viewer, which reads VTK where there is none.
+    Compact,
 }
 
 /// Obstacles that move as one.

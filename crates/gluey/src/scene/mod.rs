@@ -51,6 +51,8 @@ pub struct Output {
     pub vtk: bool,
     /// Frames as extended XYZ.
     pub xyz: bool,
+    /// Frames in few bytes, for the viewer.
+    pub compact: bool,
 }
 
 /// What of a scene is needed to draw a run of it: all but the particles, which its frames hold.

@@ -61,11 +61,13 @@ pub struct Formats {
     pub vtk: bool,
     /// `trajectory.xyz`, for OVITO.
     pub xyz: bool,
+    /// `frames.bin`, for the viewer.
+    pub compact: bool,
 }
 
 impl Formats {
     /// Everything there is.
-    pub const ALL: Self = Self { vtk: true, xyz: true };
+    pub const ALL: Self = Self { vtk: true, xyz: true, compact: true };
 }
 
 /// The manifest of a run folder.
@@ -95,6 +97,7 @@ struct Head<'a> {
     xyz: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     openings: bool,
+    compact: bool,
 }
 
 #[derive(Serialize)]
@@ -116,6 +119,8 @@ struct Whole {
     xyz: bool,
     #[serde(default)]
     openings: bool,
+    #[serde(default)]
+    compact: bool,
     scene: String,
     #[serde(default)]
     groups: Vec<Group>,
@@ -148,6 +153,7 @@ impl Manifest {
             vtk: self.formats.vtk,
             xyz: self.formats.xyz,
             openings: info.openings,
+            compact: self.formats.compact,
         };
         let (head, tail) = (toml::to_string(&head)?, toml::to_string(&Tail { groups: &info.groups })?);
         Ok(format!("{head}scene = {}\n\n{tail}", quoted(&info.scene_text)))
@@ -179,7 +185,7 @@ impl Manifest {
             openings: whole.openings,
             measures: whole.measures,
         };
-        Ok(Self { gluey: whole.gluey, info, formats: Formats { vtk: whole.vtk, xyz: whole.xyz } })
+        Ok(Self { gluey: whole.gluey, info, formats: Formats { vtk: whole.vtk, xyz: whole.xyz, compact: whole.compact } })
     }
 }
 
@@ -232,7 +238,7 @@ mod tests {
             openings: false,
             measures: vec!["bed_fraction".into()],
         };
-        Manifest::new(&info, Formats { vtk: true, xyz: false })
+        Manifest::new(&info, Formats { vtk: true, xyz: false, compact: true })
     }
 
     #[test]

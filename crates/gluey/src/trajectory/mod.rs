@@ -7,6 +7,8 @@
 //! | `particles.pvd`, `contacts.pvd`, `obstacles.pvd` | the times of the frames, for `ParaView` |
 //! | `frames/particles_00000012.vtp`, … | the frame of step 12, as VTK XML `PolyData` |
 //! | `trajectory.xyz` | the frames as extended XYZ, for OVITO |
+//! | `frames.bin` | the frames in few bytes, for the viewer |
+//! | `interventions.csv` | what was changed by hand while the run went on |
 //! | `checkpoint.gluey` | the newest checkpoint: all that is needed to go on |
 //! | `timings.csv`, `host.toml` | wall times and host facts: the only files that differ between two equal runs |
 //! | `.lock` | empty; locked while a process writes to the folder |
@@ -50,9 +52,11 @@
 //! ```
 
 mod checkpoint;
+mod compact;
 mod error;
 mod files;
 mod frame;
+mod interventions;
 mod manifest;
 mod polydata;
 mod recorder;
@@ -65,8 +69,10 @@ mod vtk;
 mod xyz;
 
 pub use checkpoint::{Checkpoint, FrameStamp, Progress};
+pub use compact::{CompactFrames, encode};
 pub use error::TrajectoryError;
 pub use frame::{Frame, ObstacleSurface};
+pub use interventions::Intervention;
 pub use manifest::{Formats, Group, Manifest, RunInfo};
 pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path};
 pub use series::Observation;

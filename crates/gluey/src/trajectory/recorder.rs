@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::checkpoint::View;
 use super::files::{self, Appended, Durable, check_length, write_whole};
 use super::{Checkpoint, Formats, Frame, FrameStamp, Manifest, Observation, Progress, RunInfo, TrajectoryError};
-use super::{series, vtk, xyz};
+use super::{compact, interventions, series, vtk, xyz};
 use crate::simulation::{State, StepReport, Timings};
 
 pub(super) const MANIFEST: &str = "manifest.toml";
@@ -68,6 +68,7 @@ pub struct Recorder {
     fingerprint: u64,
     series: Appended,
     xyz: Option<Appended>,
+    compact: Option<compact::Writer>,
     timings: Appended,
     frames: Vec<FrameStamp>,
     /// Files of frames that may not have reached the disk yet.
@@ -100,6 +101,9 @@ impl Recorder {
         let mut series = Appended::create(&folder.join(SERIES))?;
         series.append(|out| series::write_header(info, out))?;
         let xyz = if formats.xyz { Some(Appended::create(&folder.join(XYZ))?) } else { None };
+        let compact = folder.join(compact::FILE);
+        let compact =
+            if formats.compact { Some(compact::Writer::create(&compact, info.dimension)?) } else { None };
         let timings = start_timings(&folder.join(TIMINGS))?;
         Ok(Self {
             folder: folder.to_owned(),
@@ -107,6 +111,7 @@ impl Recorder {
             manifest,
             series,
             xyz,
+            compact,
             timings,
             frames: Vec::new(),
             unsynced: Vec::new(),
@@ -125,12 +130,18 @@ impl Recorder {
         let Progress { frames, series_bytes, xyz_bytes } = &checkpoint.progress;
         check_length(&folder.join(SERIES), *series_bytes)?;
         check_length(&folder.join(XYZ), *xyz_bytes)?;
+        let compact = Some(folder.join(compact::FILE)).filter(|_| manifest.formats.compact);
+        if let Some(path) = &compact {
+            compact::check(path, frames)?;
+        }
         // 2. The checkpoint may be a copy of an older one: from here on no later one fits the files.
         checkpoint.write(&checkpoint_path(folder))?;
         // 3. What is later than the checkpoint goes.
         files::remove_where(folder, |_| false)?;
         let series = Appended::resume(&folder.join(SERIES), *series_bytes)?;
         let xyz = if manifest.formats.xyz { Some(Appended::resume(&folder.join(XYZ), *xyz_bytes)?) } else { None };
+        let dimension = manifest.info.dimension;
+        let compact = compact.map(|path| compact::Writer::resume(&path, dimension, frames)).transpose()?;
         if manifest.formats.vtk {
             create_folder(&folder.join(FRAMES))?; // someone may have moved the old frames elsewhere
             remove_later_frames(&folder.join(FRAMES), frames)?;
@@ -142,6 +153,7 @@ impl Recorder {
             manifest,
             series,
             xyz,
+            compact,
             timings: resume_timings(&folder.join(TIMINGS), checkpoint.state.step)?,
             frames: frames.clone(),
             unsynced: Vec::new(),
@@ -190,10 +202,13 @@ impl Recorder {
         let still = last.and_then(|last| last.obstacles).filter(|_| !frame.obstacles_move());
         let shown = still.or_else(|| (!frame.obstacles.is_empty()).then_some(frame.step));
         self.frames.push(FrameStamp { step: frame.step, time: frame.time, obstacles: shown });
-        // The file that grows comes last: all before it is overwritten if the frame is tried again.
-        let written = self.write_vtk(frame).and_then(|()| match &mut self.xyz {
-            Some(xyz) => xyz.append(|out| xyz::write_frame(frame, &self.manifest.info.groups, out)),
-            None => Ok(()),
+        // The file that grows comes last: all before it is overwritten or left if the frame is tried again.
+        let written = self.write_vtk(frame).and_then(|()| {
+            self.compact.as_mut().map_or(Ok(()), |compact| compact.append(frame))?;
+            match &mut self.xyz {
+                Some(xyz) => xyz.append(|out| xyz::write_frame(frame, &self.manifest.info.groups, out)),
+                None => Ok(()),
+            }
         });
         if written.is_err() {
             self.frames.pop();
@@ -233,6 +248,9 @@ impl Recorder {
         self.series.sync()?;
         if let Some(xyz) = &self.xyz {
             xyz.sync()?;
+        }
+        if let Some(compact) = &self.compact {
+            compact.sync()?;
         }
         self.sync_frames()?;
         let progress = Progress {
@@ -324,7 +342,7 @@ fn lock(folder: &Path) -> Result<Option<File>, TrajectoryError> {
 
 /// Removes a run, its checkpoint first: what is left of a removal that was stopped cannot be taken for a whole run.
 fn remove_run(folder: &Path) -> Result<(), TrajectoryError> {
-    for file in [CHECKPOINT, SERIES, XYZ, TIMINGS, HOST] {
+    for file in [CHECKPOINT, SERIES, XYZ, TIMINGS, HOST, compact::FILE, interventions::FILE] {
         files::remove(&folder.join(file))?;
     }
     for kind in KINDS {

@@ -138,7 +138,7 @@ fn stopped_at_any_step_and_resumed_is_the_same_as_never_stopped() {
     for plan in [PLAN, Plan { obstacle_moves: false, ..PLAN }] {
         let whole = tempfile::tempdir().unwrap();
         run(whole.path(), plan, LAST);
-        assert_eq!(content(whole.path()).len(), if plan.obstacle_moves { 26 } else { 21 });
+        assert_eq!(content(whole.path()).len(), if plan.obstacle_moves { 27 } else { 22 });
         for stop in 0..LAST {
             let stopped = tempfile::tempdir().unwrap();
             run(stopped.path(), plan, stop);
@@ -146,6 +146,7 @@ fn stopped_at_any_step_and_resumed_is_the_same_as_never_stopped() {
             let path = |name: &str| stopped.path().join(name);
             append(&path("series.csv"), b"11,1.1000");
             append(&path("trajectory.xyz"), b"4\nProperties=species:S");
+            append(&path("frames.bin"), b"GFRM\x01\0\0\0half");
             append(&path("timings.csv"), b"11,");
             fs::write(path(".gluey-AbCdEf"), "half a check").unwrap();
             fs::write(path("frames/.gluey-123456"), "half a fra").unwrap();
@@ -203,7 +204,7 @@ fn resuming_leaves_files_alone_that_are_not_of_the_run() {
     drop(Recorder::create(folder.path(), &info(), Formats::ALL, IfPresent::Replace).unwrap());
     let left = content(folder.path());
     assert!(notes.iter().all(|name| left[*name] == b"mine"));
-    assert_eq!(left.len(), notes.len() + 4, "manifest, series, xyz and lock are new: {:?}", left.keys());
+    assert_eq!(left.len(), notes.len() + 5, "manifest, series, xyz, compact frames and lock are new: {:?}", left.keys());
 }
 
 #[test]
@@ -359,7 +360,7 @@ fn a_run_is_summed_up_even_while_it_is_written() {
 #[test]
 fn frames_are_counted_without_vtk_too() {
     let folder = tempfile::tempdir().unwrap();
-    let only_xyz = Formats { vtk: false, xyz: true };
+    let only_xyz = Formats { vtk: false, xyz: true, compact: false };
     let mut recorder = Recorder::create(folder.path(), &info(), only_xyz, IfPresent::Refuse).unwrap();
     (0..=6).for_each(|step| record(&mut recorder, PLAN, step).unwrap());
     assert_eq!(RunSummary::read(folder.path()).unwrap().frames, 4);

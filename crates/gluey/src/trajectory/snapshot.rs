@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_run_without_vtk_frames_says_so() {
-        let folder = recorded(&[snapshot(0)], Formats { vtk: false, xyz: true });
+        let folder = recorded(&[snapshot(0)], Formats { vtk: false, xyz: true, compact: false });
         assert!(matches!(Snapshots::open(folder.path()), Err(TrajectoryError::NoFrames { .. })));
     }
 

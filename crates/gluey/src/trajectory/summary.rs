@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use super::recorder::{MANIFEST, PARTICLES, SERIES, XYZ, frame_list};
-use super::{Checkpoint, Manifest, TrajectoryError, checkpoint_path, series, xyz};
+use super::{Checkpoint, CompactFrames, Manifest, TrajectoryError, checkpoint_path, series, xyz};
 
 /// A run at a glance.
 #[derive(Debug)]
@@ -43,7 +43,9 @@ impl RunSummary {
         } else if manifest.formats.xyz {
             count_xyz_frames(&folder.join(XYZ))?
         } else {
-            0
+            let mut stored = CompactFrames::new(folder);
+            let _ = stored.refresh(); // a file that cannot be read holds no frame
+            stored.stamps().len()
         };
         let checkpoint = match Checkpoint::read(&checkpoint_path(folder)) {
             Ok(checkpoint) => CheckpointStatus::Good(Box::new(checkpoint)),
