@@ -23,7 +23,8 @@ use crate::plane::PlaneCommand;
     gluey new my.toml        a commented scene to start from\n  \
     gluey check my.toml      what is in it\n  \
     gluey run my.toml        run it\n  \
-    gluey render runs/NAME   pictures and an animation of it\n\n\
+    gluey render runs/NAME   pictures and an animation of it\n  \
+    gluey view               a page to watch scenes and runs\n\n\
     Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 or 143 stopped by SIGINT or SIGTERM, with a checkpoint.")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -47,6 +48,8 @@ pub enum Command {
     Info(InfoArguments),
     /// Draw the frames of a run: pictures, an animation, or a montage of several times and runs
     Render(Box<RenderArguments>),
+    /// Watch runs on a page in the browser, live or afterwards; without a run, choose scenes and runs there
+    View(ViewArguments),
     /// Measure runs over time: who hangs from walls, height, mixing, and when particles leave a wall that turns
     Measure(MeasureArguments),
     /// Make again what the paper shows, as one page with figures, tables and commands
@@ -97,9 +100,33 @@ pub struct RunArguments {
     /// Write the projection problem of this step to projection-STEP.qpb in the folder
     #[arg(long, value_name = "STEP", value_parser = clap::value_parser!(u64).range(1..))]
     pub dump_projection: Option<u64>,
+    /// Show the run on a page in the browser while it goes on, and until Ctrl-C when it is over
+    #[arg(long)]
+    pub view: bool,
+    /// Where the page is served [default: this machine alone, port 8321 or any that is free]
+    #[arg(long, value_name = "ADDRESS[:PORT]", requires = "view")]
+    pub listen: Option<String>,
     /// No progress bar, and no summary but the folder of the results
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What to watch.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The page needs no internet. Scenes are looked for in this folder and in scenes, runs in runs. Whoever \
+    reaches the address can watch and steer: without --listen that is this machine alone."
+)]
+pub struct ViewArguments {
+    /// The folder of a run
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub run: Option<PathBuf>,
+    /// Where the page is served [default: this machine alone, port 8321 or any that is free]
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    pub listen: Option<String>,
+    /// Threads to compute with [default: all cores]; results do not depend on it
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
 }
 
 /// What to check.

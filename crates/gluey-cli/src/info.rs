@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use gluey::scene::steps_until;
-use gluey::trajectory::{CheckpointStatus, RunSummary};
+use gluey::trajectory::{CheckpointStatus, Intervention, RunSummary};
 use serde_json::{Value, json};
 use toml_edit::DocumentMut;
 
@@ -32,6 +32,8 @@ struct Facts {
     spent: Option<Spent>,
     /// What is measured of the last frame, if there is one.
     measured: Option<Measured>,
+    /// What was changed by hand.
+    changes: Vec<Intervention>,
 }
 
 /// Extremes and sums over the rows of the series.
@@ -63,7 +65,8 @@ impl Facts {
         let extremes = Extremes::of(&fs::read_to_string(folder.join("series.csv")).unwrap_or_default());
         let spent = spent(&fs::read_to_string(folder.join("timings.csv")).unwrap_or_default());
         let measured = Measured::read(folder, wishes)?;
-        Ok(Self { summary, steps, extremes, spent, measured })
+        let changes = Intervention::read(folder)?;
+        Ok(Self { summary, steps, extremes, spent, changes, measured })
     }
 
     /// The last step that anything is known of.
@@ -139,6 +142,9 @@ impl Facts {
             ("frames", self.summary.frames.to_string()),
             ("checkpoint", checkpoint),
         ]);
+        rows.extend(self.changes.iter().map(|change| {
+            ("changed by hand", format!("{} = {} at t = {}", change.key, change.value, number(change.time)))
+        }));
         rows.extend(self.measured.iter().flat_map(|measured| measured.rows(all)));
         let how = if self.finished() { "finished" } else { "not finished" };
         let mut text = format!("{}: {how}\n", folder.display());
@@ -184,6 +190,7 @@ impl Facts {
             "rows": self.summary.rows,
             "frames": self.summary.frames,
             "checkpoint": checkpoint,
+            "changes": self.changes.len(),
             "last_row": last,
             "measures": self.measured.as_ref().map(Measured::json),
         })

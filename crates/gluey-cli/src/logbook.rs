@@ -1,6 +1,7 @@
 //! What is written of a run, and when: everything here is a function of the states, so that a run that was stopped and
 //! resumed leaves the same bytes as one that never stopped. Only wall times look at a clock.
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -159,13 +160,16 @@ impl Logbook {
 
     fn record_frame(&mut self, simulation: &Simulation) -> Result<(), TrajectoryError> {
         let start = Instant::now();
-        let time = simulation.time();
-        let obstacles: Vec<_> = simulation.obstacles.iter().map(|obstacle| drawn(obstacle, time, &self.view)).collect();
-        let (contacts, particles) = (simulation.contacts(), &simulation.state.particles);
-        let step = simulation.state.step;
-        self.recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })?;
+        let recorder = &mut self.recorder;
+        with_frame(simulation, &self.view, |frame| recorder.record_frame(frame))?;
         self.write += start.elapsed();
         Ok(())
+    }
+
+    /// The present frame as viewers get it.
+    pub fn compact_frame(&self, simulation: &Simulation) -> io::Result<Vec<u8>> {
+        let dimension = self.recorder.manifest().info.dimension;
+        with_frame(simulation, &self.view, |frame| gluey::trajectory::encode(frame, dimension))
     }
 
     /// Adds a row of wall times, unless there is one of this step.
@@ -209,6 +213,13 @@ fn run_info(scene: &Scene) -> RunInfo {
         openings: !scene.simulation.openings.is_empty(),
         measures: scene.instruments.iter().flat_map(|instrument| instrument.columns(scene.dimension)).collect(),
     }
+}
+
+fn with_frame<T>(simulation: &Simulation, view: &Extent, take: impl FnOnce(&Frame) -> T) -> T {
+    let (step, time) = (simulation.state.step, simulation.time());
+    let obstacles: Vec<_> = simulation.obstacles.iter().map(|obstacle| drawn(obstacle, time, view)).collect();
+    let (contacts, particles) = (simulation.contacts(), &simulation.state.particles);
+    take(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })
 }
 
 fn drawn(obstacle: &Obstacle, time: f64, view: &Extent) -> ObstacleSurface {

@@ -28,6 +28,8 @@ mod source;
 mod starter;
 mod summary;
 mod tally;
+mod view;
+mod watch;
 mod words;
 
 use std::io::Write;
@@ -78,6 +80,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::New { file } => starter::write(file).map(Answer::from),
         Command::Info(wishes) => info::info(wishes),
         Command::Render(wishes) => render::render(wishes).map(Answer::from),
+        Command::View(wishes) => view::view(wishes),
         Command::Measure(wishes) => measure::measure(wishes).map(Answer::from),
         Command::Paper(wishes) => paper::paper(wishes),
         Command::Plane(wishes) => plane::plane(wishes).map(Answer::from),

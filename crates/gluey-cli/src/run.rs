@@ -19,11 +19,12 @@ use crate::signals::StopSignals;
 use crate::source::{LOTTO_NAME, Source};
 use crate::summary;
 use crate::tally::Tally;
+use crate::watch::{Heed, Watch};
 use crate::words::number;
-use crate::{Answer, UsageError, metric};
+use crate::{Answer, UsageError, metric, view};
 
 /// Where run folders are made unless the user says otherwise.
-const RUNS: &str = "runs";
+pub const RUNS: &str = "runs";
 /// The projection that could not be solved, for whoever wants to know why.
 const FAILED_PROJECTION: &str = "failed-projection.qpb";
 
@@ -36,6 +37,8 @@ pub struct Run {
     report: StepReport,
     /// The step whose projection problem is to be written.
     dump: Option<u64>,
+    /// Who watches it, and what they changed.
+    pub watch: Watch,
 }
 
 /// How a run ended.
@@ -43,7 +46,7 @@ pub struct Run {
 pub enum Ending {
     /// It reached its last step.
     Finished,
-    /// A signal with this exit code came first.
+    /// A signal came first, or, with code 0, a wish of who watches.
     Stopped(u8),
 }
 
@@ -52,27 +55,33 @@ pub fn run(wishes: &RunArguments) -> Result<Answer> {
     set_threads(wishes.threads)?;
     let mut run = if wishes.resume { Run::resume(wishes)? } else { Run::start(wishes)? };
     run.dump = wishes.dump_projection;
-    let last = steps_until(wishes.until.unwrap_or(run.scene.until), run.scene.simulation.settings.dt);
-    let way = Way { first: run.scene.simulation.state.step, last };
-    let mut progress = if wishes.quiet { Progress::hidden() } else { Progress::new(&run.scene.name, way) };
-    let stop = StopSignals::listen().context("cannot listen to signals")?;
-
-    let ending = run.advance(last, &stop, &mut progress);
-    match ending {
-        Ok(Ending::Stopped(_)) => progress.leave(),
-        _ => progress.clear(),
+    if wishes.view {
+        return view::run(run, wishes);
     }
-    let ending = ending?;
-
-    let text = if wishes.quiet {
-        format!("{}\n", run.logbook.folder().display())
-    } else {
-        summary::of(&run, ending, way, wishes.until)
-    };
-    Ok(Answer { text, code: if let Ending::Stopped(code) = ending { code } else { 0 } })
+    let stop = StopSignals::listen().context("cannot listen to signals")?;
+    run.to_its_end(wishes, &stop)
 }
 
 impl Run {
+    /// Takes the steps, shows how far it has come, and sums it up.
+    pub fn to_its_end(&mut self, wishes: &RunArguments, stop: &StopSignals) -> Result<Answer> {
+        let last = steps_until(wishes.until.unwrap_or(self.scene.until), self.scene.simulation.settings.dt);
+        let way = Way { first: self.scene.simulation.state.step, last };
+        let mut progress = if wishes.quiet { Progress::hidden() } else { Progress::new(&self.scene.name, way) };
+        let ending = self.advance(last, stop, &mut progress);
+        match ending {
+            Ok(Ending::Stopped(_)) => progress.leave(),
+            _ => progress.clear(),
+        }
+        let ending = ending?;
+        let text = if wishes.quiet {
+            format!("{}\n", self.logbook.folder().display())
+        } else {
+            summary::of(self, ending, way, wishes.until)
+        };
+        Ok(Answer { text, code: if let Ending::Stopped(code) = ending { code } else { 0 } })
+    }
+
     /// A new run of a scene.
     fn start(wishes: &RunArguments) -> Result<Self> {
         let source = Source::of(wishes.scene.as_deref())?.with(&wishes.set)?;
@@ -82,7 +91,7 @@ impl Run {
             (Some(folder), _) => folder.clone(),
             (None, Some(_)) => Path::new(RUNS).join(folder_name(&scene.name)),
             (None, None) if wishes.overwrite => last_built_in(),
-            (None, None) => next_built_in(),
+            (None, None) => free_folder(LOTTO_NAME),
         };
         let if_present = if wishes.overwrite { IfPresent::Replace } else { IfPresent::Refuse };
         let logbook = Logbook::start(&folder, &scene, if_present).map_err(|error| match error {
@@ -93,7 +102,15 @@ impl Run {
             ),
             other => other.into(),
         })?;
-        Self::open(scene, logbook, (source.file.as_deref(), before_the_first_step()))
+        Self::open(scene, logbook, (source.path(), source.file.as_deref()), before_the_first_step())
+    }
+
+    /// A new run of a scene in a folder below `runs` that is free, without an end of its own.
+    pub fn start_anew(source: &Source) -> Result<Self> {
+        let scene = source.scene()?;
+        let folder = free_folder(&folder_name(&scene.name));
+        let logbook = Logbook::start(&folder, &scene, IfPresent::Refuse)?;
+        Self::open(scene, logbook, (source.path(), source.file.as_deref()), before_the_first_step())
     }
 
     /// An earlier run, from where it stopped.
@@ -117,21 +134,28 @@ impl Run {
         refuse_other_particles(&scene, &checkpoint)?;
         let logbook = Logbook::resume(&folder, &scene, &checkpoint)?;
         scene.simulation.state = checkpoint.state;
-        Self::open(scene, logbook, (source.file.as_deref(), checkpoint.report))
+        let mut run = Self::open(scene, logbook, (source.path(), source.file.as_deref()), checkpoint.report)?;
+        run.watch.repeat(&mut run.scene.simulation, &folder)?;
+        Ok(run)
     }
 
-    fn open(scene: Scene, logbook: Logbook, (file, report): (Option<&Path>, StepReport)) -> Result<Self> {
+    fn open(scene: Scene, logbook: Logbook, (path, file): (&Path, Option<&Path>), report: StepReport) -> Result<Self> {
         logbook.record_host(&host::facts(file))?;
         remove_if_there(&logbook.folder().join(FAILED_PROJECTION))?;
         let tally = Tally::new(&scene.simulation, &report);
-        Ok(Self { scene, logbook, tally, report, dump: None })
+        let watch = Watch::new(&scene.text, path);
+        Ok(Self { scene, logbook, tally, report, dump: None, watch })
     }
 
     /// Takes steps until the last one is done or someone wishes to stop.
-    fn advance(&mut self, last: u64, stop: &StopSignals, progress: &mut Progress) -> Result<Ending> {
+    pub fn advance(&mut self, last: u64, stop: &StopSignals, progress: &mut Progress) -> Result<Ending> {
         let keep = |error: TrajectoryError, logbook: &Logbook| anyhow!("{error}{}", kept(logbook));
         while self.scene.simulation.state.step < last {
-            if let Some(code) = stop.asked() {
+            let asked = match self.watch.heed(&mut self.scene.simulation, &self.logbook, stop)? {
+                Heed::Stop => Some(0),
+                Heed::GoOn => stop.asked(),
+            };
+            if let Some(code) = asked {
                 self.checkpoint().map_err(|error| keep(error, &self.logbook))?;
                 return Ok(Ending::Stopped(code));
             }
@@ -140,6 +164,7 @@ impl Run {
             let simulation = &self.scene.simulation;
             self.logbook.record(simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
             progress.show(simulation.state.step, simulation.time(), &self.tally);
+            self.watch.show(simulation, &self.logbook);
         }
         self.logbook.close(&self.scene.simulation, &self.report).map_err(|error| keep(error, &self.logbook))?;
         Ok(Ending::Finished)
@@ -270,18 +295,19 @@ fn folder_name(name: &str) -> String {
     if name.is_empty() { "scene".to_owned() } else { name.to_owned() }
 }
 
-/// Folders of the built-in scene: the first command of a newcomer works every time, and keeps what it made before.
-fn built_in_folders() -> impl Iterator<Item = PathBuf> {
-    let numbered = (2_u32..).map(|k| Path::new(RUNS).join(format!("{LOTTO_NAME}-{k}")));
-    std::iter::once(Path::new(RUNS).join(LOTTO_NAME)).chain(numbered)
+/// Folders of one name: the first command of a newcomer works every time, and keeps what it made before.
+fn numbered_folders(name: &str) -> impl Iterator<Item = PathBuf> {
+    let numbered = (2_u32..).map(move |k| Path::new(RUNS).join(format!("{name}-{k}")));
+    std::iter::once(Path::new(RUNS).join(name)).chain(numbered)
 }
 
-fn next_built_in() -> PathBuf {
-    built_in_folders().find(|folder| !folder.exists()).unwrap_or_else(|| Path::new(RUNS).join(LOTTO_NAME))
+fn free_folder(name: &str) -> PathBuf {
+    numbered_folders(name).find(|folder| !folder.exists()).unwrap_or_else(|| Path::new(RUNS).join(name))
 }
 
 fn last_built_in() -> PathBuf {
-    built_in_folders().take_while(|folder| folder.exists()).last().unwrap_or_else(|| Path::new(RUNS).join(LOTTO_NAME))
+    let there = numbered_folders(LOTTO_NAME).take_while(|folder| folder.exists());
+    there.last().unwrap_or_else(|| Path::new(RUNS).join(LOTTO_NAME))
 }
 
 fn remove_if_there(path: &Path) -> Result<()> {

@@ -11,7 +11,7 @@ use signal_hook::flag;
 const SIGNALS: [(i32, u8); 2] = [(SIGINT, 130), (SIGTERM, 143)];
 
 /// A wish to stop, which may come at any moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StopSignals {
     /// The exit code of the signal that came, 0 while none has.
     code: Arc<AtomicUsize>,

@@ -7,7 +7,7 @@ use gluey::scene::{Problem, Scene, SceneError};
 
 use crate::overrides::{self, Override};
 
-const LOTTO: &str = include_str!("../../../scenes/lotto-small.toml");
+pub const LOTTO: &str = include_str!("../../../scenes/lotto-small.toml");
 /// Name and run folder of the built-in scene.
 pub const LOTTO_NAME: &str = "lotto-small";
 

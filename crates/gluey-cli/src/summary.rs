@@ -39,8 +39,11 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         ("unconverged", tally.unconverged.to_string()),
         ("frames", run.logbook.frames().to_string()),
     ]);
+    let changes = run.watch.changes.iter().map(|change| {
+        ("changed by hand", format!("{} = {} at t = {}", change.key, change.value, number(change.time)))
+    });
     let mut text = format!("{}: {how}\n", run.scene.name);
-    for (name, figure) in rows {
+    for (name, figure) in rows.into_iter().chain(changes) {
         let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail
     }
     text.push_str(&how_to_look(run, folder));
@@ -83,6 +86,7 @@ fn how_to_look(run: &Run, folder: &Path) -> String {
     if run.scene.output.xyz {
         let _ = writeln!(text, "  OVITO           open trajectory.xyz");
     }
+    let _ = writeln!(text, "  a page          `gluey view {shown}`");
     let _ = writeln!(text, "  figures         series.csv; `gluey info {shown}`");
     text
 }

@@ -50,6 +50,12 @@ pub(crate) fn of_glue(share: f32) -> Rgb {
     [0.78 * (1.0 - share.clamp(0.0, 1.0)).powf(0.8); 3]
 }
 
+/// 256 colours each of the map of fields and of the map of glue, from 0 to 1, for who draws elsewhere.
+#[must_use]
+pub fn colour_table() -> [Vec<[u8; 3]>; 2] {
+    [of_share, of_glue].map(|map| (0..=255_u8).map(|k| to_bytes(map(f32::from(k) / 255.0))).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

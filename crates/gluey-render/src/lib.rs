@@ -64,6 +64,7 @@ mod wall;
 
 pub use animation::{Gif, Mp4};
 pub use camera::{Camera, Viewpoint};
+pub use colour::colour_table;
 pub use error::RenderError;
 pub use film::{Film, Reel, Selection};
 pub use image::Image;

@@ -1,0 +1,62 @@
+//! What can go wrong between the page and a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use gluey::trajectory::TrajectoryError;
+use thiserror::Error;
+
+/// Why a request has no answer, or the server does not start.
+#[derive(Debug, Error)]
+pub enum ViewError {
+    /// The address cannot be listened to.
+    #[error("cannot listen on {address}: {cause}")]
+    Listen {
+        /// The address asked for.
+        address: String,
+        /// What the system answered.
+        cause: io::Error,
+    },
+    /// The system has no random numbers, without which orders cannot be told from forged ones.
+    #[error("the system gives no random numbers: {0}")]
+    Random(getrandom::Error),
+    /// A page of another site, or a name that was made to point here, asks.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// The request is not one that the page makes.
+    #[error("{0}")]
+    Request(String),
+    /// There is no such run.
+    #[error("there is no run `{0}` here")]
+    NoRun(String),
+    /// The run has no such frame any more, or yet.
+    #[error("{} has no frame of step {step}", run.display())]
+    NoFrame {
+        /// The folder of the run.
+        run: PathBuf,
+        /// The step asked for.
+        step: u64,
+    },
+    /// The run is over, or another process writes it.
+    #[error("this run is not computed here: it can be watched, not steered")]
+    NotLive,
+    /// A scene could not be started.
+    #[error("{0}")]
+    Start(String),
+    /// The folder of the run cannot be read.
+    #[error(transparent)]
+    Trajectory(#[from] TrajectoryError),
+}
+
+impl ViewError {
+    /// The status of the answer.
+    pub(crate) fn status(&self) -> u16 {
+        match self {
+            Self::Forbidden(_) => 403,
+            Self::NoRun(_) | Self::NoFrame { .. } => 404,
+            Self::NotLive => 409,
+            Self::Request(_) | Self::Start(_) => 400,
+            Self::Listen { .. } | Self::Random(_) | Self::Trajectory(_) => 500,
+        }
+    }
+}

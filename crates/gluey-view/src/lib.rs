@@ -1,0 +1,33 @@
+//! A page to watch runs, live or afterwards, and the small server behind it.
+//!
+//! The page is plain HTML, CSS and JavaScript, embedded in the program; it asks and the server answers, so that a slow
+//! browser asks less often and nothing piles up:
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /api/gallery` | scenes and runs, as JSON |
+//! | `GET /api/run?run=R` | what is needed to draw the run, as JSON |
+//! | `GET /api/progress?run=R&after=S&bytes=B` | frames after step S, the series from byte B, the state of a live run, as JSON |
+//! | `GET /api/frame?run=R&step=S` | a stored frame, as a record of `frames.bin` |
+//! | `GET /api/live?run=R&after=N` | the newest frame of a live run once it is later than number N, as a record |
+//! | `GET /api/series.csv?run=R` | the series, as a file |
+//! | `POST /api/start` | starts a scene |
+//! | `POST /api/order?run=R` | pause, resume, step, change a value, restart |
+//!
+//! A simulation and its viewers share a [`Live`]: the loop leaves its newest frame there when somebody waits for one,
+//! and finds orders there between steps. It never waits for a viewer.
+
+mod assets;
+mod error;
+mod folder;
+mod gallery;
+mod guard;
+mod live;
+mod reply;
+mod server;
+mod site;
+
+pub use error::ViewError;
+pub use live::{Live, Order, Phase, Status};
+pub use server::Server;
+pub use site::{Launch, Site, Start};
