@@ -233,14 +233,14 @@ export class Painter {
         gl.drawElements(gl.TRIANGLES, geometry.indices.length, gl.UNSIGNED_INT, 0);
       } else gl.drawArrays(gl.LINES, 0, geometry.vertices.byteLength / 32);
     };
-    const surfaces = () => {
-      if (!view.walls?.triangles.byteLength) return;
+    const surfaces = (name, corners) => {
+      if (!corners?.byteLength) return;
       const uniform = shared(this.walls);
       const light = camera.frame().reduce((sum, axis, k) => sum.map((x, m) => x + [-0.3, 0.5, 0.81][k] * axis[m]), [0, 0, 0]);
       gl.uniform3fv(uniform.u_light, this.flat ? [0, 0, 0] : light);
-      this.buffer('walls', view.walls.triangles);
+      this.buffer(name, corners);
       this.attributes([[0, 3, gl.FLOAT, 28, 0], [5, 3, gl.FLOAT, 28, 12], [2, 4, gl.UNSIGNED_BYTE, 28, 24]]);
-      gl.drawArrays(gl.TRIANGLES, 0, view.walls.triangles.byteLength / 28);
+      gl.drawArrays(gl.TRIANGLES, 0, corners.byteLength / 28);
     };
     const edges = () => view.walls
       && ribbons('edges', view.walls.edges, { width: (this.flat ? 0.9 : 0.6) / camera.pixels, round: 0, lift: this.flat ? 0 : 1e-4 });
@@ -248,7 +248,7 @@ export class Painter {
 
     if (this.flat) {
       gl.disable(gl.DEPTH_TEST);
-      surfaces();
+      surfaces('solid', view.walls?.solid);
       edges();
       this.points(view, shared, ratio);
       tubes();
@@ -258,8 +258,9 @@ export class Painter {
     gl.depthMask(true);
     this.points(view, shared, ratio);
     tubes();
+    surfaces('solid', view.walls?.solid);
     gl.depthMask(false);
-    surfaces();
+    surfaces('glass', view.walls?.glass);
     edges();
     gl.depthMask(true);
   }

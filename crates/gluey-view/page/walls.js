@@ -4,7 +4,7 @@ import { Ribbons } from './gl.js';
 import { centre, eachContact } from './frame.js';
 
 /** Transparency of surfaces in space. */
-const GLASS = 0.2;
+const GLASS = 0.14;
 /** Edges between faces that lean more than this towards each other are drawn: the cosine. */
 const CREASE = 0.8;
 /** More contacts than this are drawn as thin lines. */
@@ -19,37 +19,39 @@ export class Walls {
   constructor(description) {
     this.dimension = description.dimension;
     this.kinds = description.obstacles;
-    this.made = null;
+    this.parts = []; // each obstacle as it was made last
+    this.whole = null;
   }
 
-  /** Triangles and edges of the obstacles of a frame; made anew only where they have moved. */
+  /** Triangles and edges of the obstacles of a frame; those that have not moved are not made again. */
   of(frame, theme) {
-    const same = this.made && this.made.theme === theme && frame.obstacles.length === this.made.obstacles.length
-      && frame.obstacles.every((obstacle, k) => sameNumbers(obstacle.points, this.made.obstacles[k].points));
-    if (!same) this.made = { theme, obstacles: frame.obstacles, ...this.make(frame, theme) };
-    return this.made;
+    let same = this.whole !== null && frame.obstacles.length === this.parts.length;
+    this.parts = frame.obstacles.map((obstacle, k) => {
+      const before = this.parts[k];
+      if (before && before.theme === theme && sameNumbers(before.points, obstacle.points)) return before;
+      same = false;
+      return { theme, points: obstacle.points, ...this.make(obstacle, this.kinds[k] ?? { body: 'container' }, theme) };
+    });
+    if (!same) {
+      const lines = this.parts.flatMap((part) => part.lines);
+      const edges = new Ribbons(lines.length);
+      for (const [from, to, width, colour] of lines) edges.add(from, to, width, colour);
+      const join = (key) => joined(this.parts.map((part) => part[key]));
+      this.whole = { solid: join('solid'), glass: join('glass'), edges: edges.geometry() };
+    }
+    return this.whole;
   }
 
-  make(frame, theme) {
-    const corners = [];
-    const lines = [];
-    frame.obstacles.forEach((obstacle, k) => {
-      const kind = this.kinds[k] ?? { body: 'container' };
-      const fill = kind.colour ?? theme.wall;
-      const edge = fill.map((x) => (theme.dark ? Math.min(255, 1.25 * x) : 0.6 * x));
-      if (this.dimension === 2) this.outline(obstacle, kind, { fill, edge }, corners, lines);
-      else this.surface(obstacle, { fill, edge }, corners, lines);
-    });
-    const triangles = new ArrayBuffer(28 * corners.length);
-    const [floats, colours] = [new Float32Array(triangles), new Uint8Array(triangles)];
-    corners.forEach(([place, normal, colour], k) => {
-      floats.set(place, 7 * k);
-      floats.set(normal, 7 * k + 3);
-      colours.set(colour, 28 * k + 24);
-    });
-    const edges = new Ribbons(lines.length);
-    for (const [a, b, width, colour] of lines) edges.add(a, b, width, colour);
-    return { triangles: new Uint8Array(triangles), edges: edges.geometry() };
+  /** One obstacle: opaque where it is a body, else as glass. */
+  make(obstacle, kind, theme) {
+    const fill = kind.colour ?? theme.wall;
+    const edge = fill.map((x) => (theme.dark ? Math.min(255, 1.25 * x) : 0.6 * x));
+    const [corners, lines] = [[], []];
+    const opaque = this.dimension === 2 || kind.body === 'solid';
+    if (this.dimension === 2) this.outline(obstacle, kind, { fill, edge }, corners, lines);
+    else this.surface(obstacle, { fill: bytes(fill, opaque ? 1 : GLASS), edge }, corners, lines);
+    const [made, nothing] = [packed(corners), new Uint8Array(0)];
+    return { solid: opaque ? made : nothing, glass: opaque ? nothing : made, lines };
   }
 
   /** In a plane: filled where there is an inside that particles cannot be in. */
@@ -87,6 +89,7 @@ export class Walls {
   /** In space: glass, with its edges and creases. */
   surface(obstacle, { fill, edge }, corners, lines) {
     const seen = new Map();
+    const welded = weld(obstacle.points);
     for (let k = 0; k < obstacle.triangles.length; k += 3) {
       const ids = [0, 1, 2].map((m) => obstacle.triangles[k + m]);
       const [a, b, c] = ids.map((id) => point(obstacle, id));
@@ -94,10 +97,10 @@ export class Walls {
       const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
       const length = Math.hypot(...normal) || 1;
       const face = normal.map((x) => x / length);
-      for (const place of [a, b, c]) corners.push([place, face, bytes(fill, GLASS)]);
+      for (const place of [a, b, c]) corners.push([place, face, fill]);
       ids.forEach((id, m) => {
-        const next = ids[(m + 1) % 3];
-        const key = Math.min(id, next) * 4294967296 + Math.max(id, next);
+        const [from, to] = [welded[id], welded[ids[(m + 1) % 3]]];
+        const key = Math.min(from, to) * obstacle.points.length + Math.max(from, to);
         if (!seen.has(key)) seen.set(key, []);
         seen.get(key).push(face);
       });
@@ -105,10 +108,42 @@ export class Walls {
     const show = (from, to) => lines.push([point(obstacle, from), point(obstacle, to), 1, bytes(edge, 0.75)]);
     for (const [key, faces] of seen) {
       const sharp = faces.length !== 2 || Math.abs(faces[0].reduce((sum, x, m) => sum + x * faces[1][m], 0)) < CREASE;
-      if (sharp) show(Math.floor(key / 4294967296), key % 4294967296);
+      if (sharp) show(Math.floor(key / obstacle.points.length), key % obstacle.points.length);
     }
     for (let k = 0; k < obstacle.lines.length; k += 2) show(obstacle.lines[k], obstacle.lines[k + 1]);
   }
+}
+
+/** For each point the first one at the same place. */
+function weld(points) {
+  const first = new Map();
+  return Array.from({ length: points.length / 3 }, (_, k) => {
+    const place = `${points[3 * k]} ${points[3 * k + 1]} ${points[3 * k + 2]}`;
+    if (!first.has(place)) first.set(place, k);
+    return first.get(place);
+  });
+}
+
+/** Corners as the painter takes them: place, normal, colour. */
+function packed(corners) {
+  const out = new ArrayBuffer(28 * corners.length);
+  const [floats, colours] = [new Float32Array(out), new Uint8Array(out)];
+  corners.forEach(([place, normal, colour], k) => {
+    floats.set(place, 7 * k);
+    floats.set(normal, 7 * k + 3);
+    colours.set(colour, 28 * k + 24);
+  });
+  return new Uint8Array(out);
+}
+
+function joined(parts) {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
 }
 
 function sameNumbers(a, b) {

@@ -22,6 +22,7 @@ mod error;
 mod folder;
 mod gallery;
 mod guard;
+mod http;
 mod live;
 mod reply;
 mod server;

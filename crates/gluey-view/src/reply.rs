@@ -1,9 +1,5 @@
 //! Answers, and the headers that keep browsers careful.
 
-use std::io::{self, Cursor};
-
-use tiny_http::{Header, Request, Response, StatusCode};
-
 use crate::ViewError;
 
 /// What a request is answered with.
@@ -47,15 +43,10 @@ impl Reply {
         Self { more: Some((name, value)), ..self }
     }
 
-    /// Sends it; a browser that has gone is an error that nobody needs to hear of.
-    pub(crate) fn send(self, request: Request) -> io::Result<()> {
-        let own = [("Content-Type", self.kind)].into_iter().chain(HEADERS);
-        let headers = own.chain(self.more.iter().map(|(name, value)| (*name, value.as_str())));
-        let headers = headers.filter_map(|(name, value)| Header::from_bytes(name, value).ok()).collect();
-        let length = self.body.len();
-        let response =
-            Response::new(StatusCode(self.status), headers, Cursor::new(self.body), Some(length), None);
-        request.respond(response.with_chunked_threshold(usize::MAX))
+    /// All headers but those of the connection.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let own = std::iter::once(("Content-Type", self.kind)).chain(HEADERS);
+        own.chain(self.more.iter().map(|(name, value)| (*name, value.as_str())))
     }
 }
 

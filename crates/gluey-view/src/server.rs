@@ -1,26 +1,21 @@
-//! The server: threads, not tasks, since there are few viewers and each waits most of the time.
+//! The server: which request gets which answer. Threads, not tasks: there are few viewers, and each waits most of the
+//! time.
 
-use std::io::Read;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::Value;
-use tiny_http::{Method, Request};
 
 use crate::ViewError;
 use crate::assets::{ASSETS, PAGE};
 use crate::guard::{Credentials, Guard};
+use crate::http::{Request, serve};
 use crate::reply::Reply;
 use crate::site::Site;
 
 /// The port unless another is asked for.
 const PORT: u16 = 8321;
-/// Requests that are answered at the same time.
-const MOST: usize = 64;
-/// Bytes of an order.
-const LONGEST_ORDER: u64 = 4096;
 
 /// A server that answers until the process ends.
 #[derive(Debug)]
@@ -33,15 +28,17 @@ impl Server {
     /// alone; where no port is asked for and the usual one is taken, any other serves.
     pub fn start(site: Arc<Site>, listen: Option<&str>) -> Result<Self, ViewError> {
         let asked = listen.unwrap_or("127.0.0.1");
+        let open = |host: String, port: u16| TcpListener::bind((host.as_str(), port));
         let listener = match ports(asked) {
-            (host, Some(port)) => open(&host, port),
-            (host, None) => open(&host, PORT).or_else(|_| open(&host, 0)),
+            (host, Some(port)) => open(host, port),
+            (host, None) => open(host.clone(), PORT).or_else(|_| open(host, 0)),
         };
-        let listener = listener.map_err(|cause| ViewError::Listen { address: asked.to_owned(), cause })?;
-        let wrong = |cause: String| ViewError::Listen { address: asked.to_owned(), cause: std::io::Error::other(cause) };
-        let address = listener.server_addr().to_ip().ok_or_else(|| wrong("this is no internet address".to_owned()))?;
-        let guard = Arc::new(Guard::new(asked)?);
-        thread::spawn(move || accept(&listener, &site, &guard));
+        let failed = |cause| ViewError::Listen { address: asked.to_owned(), cause };
+        let listener = listener.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let guard = Guard::new(asked)?;
+        let answer = move |request: &Request| answer(request, &site, &guard).unwrap_or_else(Reply::from);
+        thread::spawn(move || serve(&listener, &(Arc::new(answer) as Arc<_>)));
         Ok(Self { address })
     }
 
@@ -64,14 +61,6 @@ impl Server {
     }
 }
 
-fn open(host: &str, port: u16) -> std::io::Result<tiny_http::Server> {
-    let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs()?.collect();
-    tiny_http::Server::http(&addresses[..]).map_err(|cause| match cause.downcast::<std::io::Error>() {
-        Ok(cause) => *cause,
-        Err(other) => std::io::Error::other(other),
-    })
-}
-
 /// Host and port of what the user asked for.
 fn ports(asked: &str) -> (String, Option<u16>) {
     if let Ok(address) = asked.parse::<SocketAddr>() {
@@ -86,38 +75,23 @@ fn ports(asked: &str) -> (String, Option<u16>) {
     }
 }
 
-fn accept(listener: &tiny_http::Server, site: &Arc<Site>, guard: &Arc<Guard>) {
-    let busy = Arc::new(AtomicUsize::new(0));
-    while let Ok(request) = listener.recv() {
-        if busy.fetch_add(1, Ordering::SeqCst) >= MOST {
-            busy.fetch_sub(1, Ordering::SeqCst);
-            let full = Reply { status: 503, ..Reply::new("text/plain", "too many viewers at once") };
-            let _ = full.send(request); // who has gone needs no answer
-            continue;
-        }
-        let (site, guard, busy) = (Arc::clone(site), Arc::clone(guard), Arc::clone(&busy));
-        thread::spawn(move || {
-            let mut request = request;
-            let reply = answer(&mut request, &site, &guard).unwrap_or_else(Reply::from);
-            let _ = reply.send(request); // who has gone needs no answer
-            busy.fetch_sub(1, Ordering::SeqCst);
-        });
-    }
-}
-
-fn answer(request: &mut Request, site: &Site, guard: &Guard) -> Result<Reply, ViewError> {
-    let asker = credentials(request);
-    let url = request.url().to_owned();
-    let (path, query) = url.split_once('?').unwrap_or((&url, ""));
+fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewError> {
+    let asker = Credentials {
+        host: request.header("Host"),
+        origin: request.header("Origin"),
+        token: request.header("X-Gluey-Token"),
+    };
+    let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
     let query = Query(query);
-    match request.method() {
-        Method::Get => {
-            guard.admit(asker.borrowed())?;
+    match request.method.as_str() {
+        "GET" => {
+            guard.admit(asker)?;
             get(path, &query, site, guard)
         }
-        Method::Post => {
-            guard.admit_order(asker.borrowed())?;
-            let order = body(request)?;
+        "POST" => {
+            guard.admit_order(asker)?;
+            let order: Value = serde_json::from_slice(&request.body)
+                .map_err(|error| ViewError::Request(format!("this is no JSON: {error}")))?;
             match path {
                 "/api/start" => {
                     let scene = order.get("scene").and_then(Value::as_str).unwrap_or_default();
@@ -175,34 +149,6 @@ impl Query<'_> {
     fn run(&self) -> Result<String, ViewError> {
         self.value("run").ok_or_else(|| ViewError::Request("which run?".to_owned()))
     }
-}
-
-/// The headers that tell who asks.
-struct Asker {
-    host: Option<String>,
-    origin: Option<String>,
-    token: Option<String>,
-}
-
-impl Asker {
-    fn borrowed(&self) -> Credentials<'_> {
-        Credentials { host: self.host.as_deref(), origin: self.origin.as_deref(), token: self.token.as_deref() }
-    }
-}
-
-fn credentials(request: &Request) -> Asker {
-    let header = |name: &'static str| {
-        let found = request.headers().iter().find(|header| header.field.equiv(name));
-        found.map(|header| header.value.as_str().to_owned())
-    };
-    Asker { host: header("Host"), origin: header("Origin"), token: header("X-Gluey-Token") }
-}
-
-fn body(request: &mut Request) -> Result<Value, ViewError> {
-    let mut text = Vec::new();
-    let read = request.as_reader().take(LONGEST_ORDER).read_to_end(&mut text);
-    read.map_err(|error| ViewError::Request(error.to_string()))?;
-    serde_json::from_slice(&text).map_err(|error| ViewError::Request(format!("this is no JSON: {error}")))
 }
 
 #[cfg(test)]

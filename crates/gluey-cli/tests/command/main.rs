@@ -15,6 +15,7 @@ mod runs;
 mod scenes;
 mod signals;
 mod stokes;
+mod view;
 
 use std::collections::BTreeMap;
 use std::fs;

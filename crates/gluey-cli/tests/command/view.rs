@@ -1,0 +1,120 @@
+//! The page that shows runs, as a browser meets its server; the page itself is tested in a browser, in `gluey-view`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use crate::Place;
+
+/// A command that serves a page, ended with the test.
+struct Served {
+    process: Child,
+    /// Address and port, and what follows them.
+    host: String,
+    path: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Served {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut process = place.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("Watch at http://").unwrap();
+        let (host, path) = url.split_once('/').unwrap();
+        Self { process, host: host.to_owned(), path: format!("/{path}") }
+    }
+
+    /// Status and body of an answer.
+    fn ask(&self, request: &str, headers: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let length = body.len();
+        write!(stream, "{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}").unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        self.ask(&format!("GET {path}"), &format!("Host: {}\r\n", self.host), "")
+    }
+
+    fn order(&self, headers: &str) -> (u16, String) {
+        self.ask("POST /api/order?run=run", &format!("Host: {}\r\n{headers}", self.host), "{\"order\":\"pause\"}")
+    }
+}
+
+#[test]
+fn a_run_is_served_to_its_own_page_alone() {
+    let place = Place::new();
+    place.short("run", &[]).succeeds();
+    let served = Served::start(&place, &["view", "run", "--listen=127.0.0.1:0"]);
+    assert_eq!(served.path, "/?run=run");
+    let (status, page) = served.get(&served.path);
+    assert!(status == 200 && page.starts_with("<!doctype html>"), "{status} {page}");
+    let script = served.get("/app.js");
+    assert!(script.0 == 200 && script.1.contains("import"));
+
+    let (status, description) = served.get("/api/run?run=run");
+    assert!(status == 200 && description.contains("\"name\":\"lotto-small\""), "{description}");
+    let (status, news) = served.get("/api/progress?run=run&after=7");
+    assert!(status == 200 && news.contains("\"steps\":[14,21,"), "{news}");
+    let (status, frame) = served.get("/api/frame?run=run&step=14");
+    assert!(status == 200 && frame.starts_with("GFRM"), "{status}");
+    assert_eq!(served.get("/api/frame?run=run&step=15").0, 404);
+    assert_eq!(served.get("/api/run?run=../run").0, 404, "only runs that are listed are opened");
+    assert_eq!(served.get("/etc/passwd").0, 404);
+
+    assert_eq!(served.ask("GET /", "Host: evil.example\r\n", "").0, 403);
+    assert_eq!(served.order("").0, 403, "no token");
+    let token = page.split("gluey-token\" content=\"").nth(1).unwrap().split('"').next().unwrap();
+    let token = format!("X-Gluey-Token: {token}\r\n");
+    assert_eq!(served.order(&format!("{token}Origin: http://evil.example\r\n")).0, 403);
+    let (status, told) = served.order(&format!("{token}Origin: http://{}\r\n", served.host));
+    assert!(status == 409 && told.contains("can be watched, not steered"), "{status} {told}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_told_at_once() {
+    let place = Place::new();
+    fs::create_dir(place.path("empty")).unwrap();
+    place.gluey(&["view", "empty"]).fails(1, &["empty is no run folder"]);
+    place.gluey(&["view", "nowhere"]).fails(1, &["cannot read nowhere"]);
+    place.short("run", &[]).succeeds();
+    place.gluey(&["view", "run", "--listen=203.0.113.1:1"]).fails(1, &["cannot listen on 203.0.113.1:1"]);
+    place.gluey(&["run", "--listen=:0"]).fails(2, &["--view"]);
+}
+
+#[test]
+fn a_resumed_run_repeats_what_was_changed_by_hand() {
+    let place = Place::new();
+    let changes = "step,time,key,value\n30,0.15,environment.gravity,\"[3, 10]\"\n999,5,environment.gravity,\"[0, 0]\"\n";
+    for run in ["once", "twice", "plain"] {
+        place.short(run, &["--until=0.15"]).succeeds();
+        if run != "plain" {
+            place.write(&format!("{run}/interventions.csv"), changes);
+        }
+        if run == "twice" {
+            place.gluey(&["run", "--resume", "--out=twice", "--until=0.2"]).succeeds();
+        }
+        let told = place.gluey(&["run", "--resume", "--out", run]).succeeds();
+        let changed = told.contains("changed by hand environment.gravity = [3, 10] at t = 0.15\n");
+        assert_eq!(changed, run != "plain", "{told}");
+    }
+    place.assert_same("once", "twice");
+    assert!(place.content("once")["series.csv"] != place.content("plain")["series.csv"]);
+    let kept = fs::read_to_string(place.path("once/interventions.csv")).unwrap();
+    assert!(!kept.contains("999") && kept.lines().count() == 2, "{kept}");
+    assert!(place.gluey(&["info", "once"]).succeeds().contains("changed by hand environment.gravity"));
+    place.short("once", &["--overwrite"]).succeeds();
+    assert!(!place.path("once/interventions.csv").exists());
+}

@@ -1,0 +1,89 @@
+// Measures, by hand: pictures a second, how long the page is blocked, and what watching costs a simulation.
+//
+//     node speed.mjs            all of it, in some minutes
+//
+// On a machine that does other work the figures are lower: the load is printed with them.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { Place, launch, scenes, shown, visit } from './harness.mjs';
+
+const wait = (seconds) => new Promise((done) => { setTimeout(done, 1000 * seconds); });
+const load = () => `load ${loadavg()[0].toFixed(1)}`;
+
+/** Plays a run for some seconds and counts pictures and long tasks. */
+async function play(place, run, seconds) {
+  const { url, stop } = await place.serve('view', run, '--listen=127.0.0.1:0');
+  const browser = await launch();
+  const { page } = await visit(browser, url, { width: 960, height: 640 });
+  await shown(page);
+  await page.evaluate(() => {
+    window.tasks = [];
+    new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration)))
+      .observe({ type: 'longtask' });
+  });
+  await page.locator('#speed').selectOption('2');
+  await page.locator('#first').click();
+  await page.locator('#play').click();
+  const drawn = () => page.evaluate(() => Number(document.getElementById('picture').dataset.drawn));
+  const before = await drawn();
+  await wait(seconds);
+  const pictures = (await drawn()) - before;
+  const tasks = await page.evaluate(() => window.tasks);
+  const size = await page.locator('#picture').evaluate(({ width, height, dataset }) => `${dataset.count} particles at ${width}x${height}`);
+  console.log(`${run}: ${size}, ${(pictures / seconds).toFixed(1)} pictures a second, longest task ${Math.max(0, ...tasks).toFixed(0)} ms (${load()})`);
+  await browser.close();
+  await stop();
+}
+
+/** CPU seconds of a run, with or without somebody who asks for every frame and for all news. */
+async function cost(place, name, words, watched) {
+  const out = `${name}-${watched ? 'watched' : 'alone'}`;
+  const { url, stop, child, told } = await place.serve('run', ...words, '--view', '--listen=127.0.0.1:0', '--threads=1', `--out=${out}`);
+  const ended = () => told().includes('The page stays');
+  const ask = async (path) => (await fetch(new URL(`${path}&run=${out}`, url))).arrayBuffer();
+  const frames = async () => {
+    while (!ended()) await ask('/api/live?after=0');
+  };
+  const news = async () => {
+    for (let bytes = 0; !ended(); await wait(0.3)) {
+      bytes = JSON.parse(new TextDecoder().decode(await ask(`/api/progress?bytes=${bytes}`))).bytes;
+    }
+  };
+  if (watched) await Promise.all([frames(), news()]);
+  while (!ended()) await wait(0.1);
+  const seconds = (stat) => stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  const all = seconds(readFileSync(`/proc/${child.pid}/stat`, 'utf8'));
+  await stop();
+  return all;
+}
+
+const place = new Place();
+const funnel = [`${scenes}/funnel.toml`, '--set=output.formats=["compact"]'];
+place.gluey('run', ...funnel, '--out=funnel', '--until=0.4', '--set=output.frame_every=1', '--quiet');
+await play(place, 'funnel', 3);
+
+const lattice = `name = "many"
+time = { dt = 1e-3, until = 0.04 }
+environment.gravity = [0, 0, -10]
+output = { frame_every = 1, formats = ["compact"] }
+[[particles]]
+mass = 1
+source.lattice = { lower = [0, 0, 0.2], upper = [53, 53, 43], spacing = 1.05, radius = 0.5, count = 100000 }
+[[obstacle]]
+name = "floor"
+shape.half-space = { point = [0, 0, 0], normal = [0, 0, 1] }
+`;
+writeFileSync(place.path('many.toml'), lattice);
+place.gluey('run', 'many.toml', '--out=many', '--quiet');
+await play(place, 'many', 8);
+
+for (const [name, words] of [['lotto', ['--until=4', '--set=output.formats=["compact"]']], ['funnel', [...funnel, '--until=0.9']]]) {
+  const times = [[], []];
+  for (let k = 0; k < 3; k += 1) {
+    for (const watched of [0, 1]) times[watched].push(await cost(place, `${name}${k}`, words, watched === 1));
+  }
+  const [alone, watched] = times.map((list) => Math.min(...list));
+  console.log(`${name}: ${alone.toFixed(2)} s of CPU alone, ${watched.toFixed(2)} s watched: ${(100 * (watched / alone - 1)).toFixed(1)} % more (${load()})`);
+}
+await place.close();
