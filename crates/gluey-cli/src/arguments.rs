@@ -73,6 +73,7 @@ pub enum Command {
 
 /// How to run.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(after_help = "Ctrl-C (or SIGTERM) ends the step, writes a checkpoint and exits with 130 (or 143); a second \
     one ends at once. A run that was stopped and resumed leaves the same bytes as one that never stopped.")]
 pub struct RunArguments {

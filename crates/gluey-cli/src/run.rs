@@ -59,12 +59,12 @@ pub fn run(wishes: &RunArguments) -> Result<Answer> {
         return view::run(run, wishes);
     }
     let stop = StopSignals::listen().context("cannot listen to signals")?;
-    run.to_its_end(wishes, &stop)
+    run.complete(wishes, &stop)
 }
 
 impl Run {
     /// Takes the steps, shows how far it has come, and sums it up.
-    pub fn to_its_end(&mut self, wishes: &RunArguments, stop: &StopSignals) -> Result<Answer> {
+    pub fn complete(&mut self, wishes: &RunArguments, stop: &StopSignals) -> Result<Answer> {
         let last = steps_until(wishes.until.unwrap_or(self.scene.until), self.scene.simulation.settings.dt);
         let way = Way { first: self.scene.simulation.state.step, last };
         let mut progress = if wishes.quiet { Progress::hidden() } else { Progress::new(&self.scene.name, way) };

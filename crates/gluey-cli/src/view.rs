@@ -52,7 +52,7 @@ pub fn run(mut run: Run, wishes: &RunArguments) -> Result<Answer> {
     announce(&stage.server.url_of(&id))?;
     let last = steps_until(wishes.until.unwrap_or(run.scene.until), run.scene.simulation.settings.dt);
     run.watch.attach(Arc::clone(&live), last);
-    let answer = run.to_its_end(wishes, &stop);
+    let answer = run.complete(wishes, &stop);
     close(&live, &answer);
     if stop.asked().is_some() {
         stage.serve(&stop);

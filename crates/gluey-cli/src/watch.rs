@@ -190,7 +190,11 @@ mod tests {
         watch.changed("contact.law.gluey.gamma_min", "-inf").unwrap();
         let told = |key, value| watch.changed(key, value).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(told("time.dt", "1").contains("cannot change while a run goes on"));
-        assert!(told("environment.gravity", "[1, 2, 3]").contains("lotto.toml:"), "{}", told("environment.gravity", "[1, 2, 3]"));
+        assert!(
+            told("environment.gravity", "[1, 2, 3]").contains("lotto.toml:"),
+            "{}",
+            told("environment.gravity", "[1, 2, 3]")
+        );
         assert!(told("contact.law.gluey.gamma_min", "3").contains("lotto.toml:"));
     }
 }

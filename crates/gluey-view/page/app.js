@@ -100,10 +100,15 @@ class Watch {
       this.coloured = null;
       this.redraw();
     });
-    for (const id of ['show-particles', 'show-contacts', 'show-obstacles', 'axis', 'cut']) {
+    for (const id of ['show-particles', 'show-contacts', 'show-obstacles', 'cut']) {
       element(id).addEventListener('input', () => this.redraw());
     }
     this.side = 1;
+    element('axis').addEventListener('change', (event) => {
+      // What is nearer to the eye goes.
+      this.side = this.camera.frame()[2][Number(event.target.value)] < 0 ? -1 : 1;
+      this.redraw();
+    });
     element('flip').addEventListener('click', () => {
       this.side = -this.side;
       this.redraw();

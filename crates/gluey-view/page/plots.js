@@ -5,7 +5,7 @@ import { number } from './words.js';
 const PLOTS = [
   { title: 'energy', columns: [['kinetic_energy', 'kinetic'], ['potential_energy', 'potential']] },
   { title: 'contacts', columns: [['contacts', 'all'], ['glued', 'glued']], zero: true },
-  { title: 'least gap', columns: [['least_gap', 'gap']] },
+  { title: 'least gap', columns: [['least_gap', 'gap']], overlap: true },
   { title: 'iterations', columns: [['sweeps', 'sweeps']], zero: true },
 ];
 
@@ -139,9 +139,11 @@ export class Plots {
       }
       return { low, high };
     });
+    // Overlaps matter; gaps that are wider than the worst of them stand at the upper edge.
+    if (plot.overlap && least < 0) greatest = Math.min(greatest, -least);
     if (!(greatest > least)) [least, greatest] = Number.isFinite(least) ? [least - 1, least + 1] : [0, 1];
     const margin = 4 * ratio;
-    const y = (value) => height - margin - ((value - least) / (greatest - least)) * (height - 2 * margin);
+    const y = (value) => height - margin - ((Math.min(value, greatest) - least) / (greatest - least)) * (height - 2 * margin);
     context.lineWidth = ratio;
     context.strokeStyle = line;
     context.strokeRect(0.5, 0.5, width - 1, height - 1);

@@ -146,7 +146,8 @@ impl RunFolder {
                 let snapshots = Snapshots::open(&self.path)?;
                 let stamp = snapshots.stamps().iter().find(|stamp| stamp.step == step).ok_or_else(none)?;
                 let snapshot = snapshots.read(stamp)?;
-                encode(&snapshot.frame(), self.manifest.info.dimension).map_err(|error| ViewError::Start(error.to_string()))
+                encode(&snapshot.frame(), self.manifest.info.dimension)
+                    .map_err(|error| ViewError::Start(error.to_string()))
             }
             Frames::None => Err(none()),
         }

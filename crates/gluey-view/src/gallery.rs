@@ -7,9 +7,10 @@ use gluey::scene::Stage;
 use gluey::trajectory::Manifest;
 use serde_json::{Value, json};
 
-/// Names of the entries of a folder, sorted; of a folder that is not there, none.
+/// The entries of a folder, sorted; of a folder that is not there, none.
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let read = fs::read_dir(folder).map(|entries| entries.filter_map(Result::ok).map(|entry| entry.path()).collect());
+    let place = |name: std::ffi::OsString| if folder == Path::new(".") { name.into() } else { folder.join(name) };
+    let read = fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| place(entry.file_name())).collect());
     let mut paths: Vec<PathBuf> = read.unwrap_or_default();
     paths.sort_unstable();
     paths
@@ -23,9 +24,8 @@ pub(crate) fn runs(folder: &Path) -> Vec<PathBuf> {
 /// The scene files in a folder: TOML files that have a time to run.
 pub(crate) fn scenes(folder: &Path) -> Vec<PathBuf> {
     let is_scene = |path: &PathBuf| {
-        path.extension().is_some_and(|ending| ending == "toml") && fs::read_to_string(path).is_ok_and(|text| {
-            text.contains("[time]") || text.contains("time =")
-        })
+        path.extension().is_some_and(|ending| ending == "toml")
+            && fs::read_to_string(path).is_ok_and(|text| text.contains("[time]") || text.contains("time ="))
     };
     entries(folder).into_iter().filter(is_scene).collect()
 }
@@ -36,14 +36,14 @@ pub(crate) fn scene_card(id: &str, text: &str, path: &Path) -> Value {
         let value = text.lines().take_while(|line| !line.starts_with('[')).find_map(|line| line.strip_prefix(key));
         value.and_then(|rest| rest.trim_start().strip_prefix('=')).map(|rest| rest.trim().trim_matches('"').to_owned())
     };
-    let trouble = Stage::parse(text, path).err().map(|error| error.to_string());
-    let dimension = Stage::parse(text, path).map(|stage| stage.dimension).ok();
+    let stage = Stage::parse(text, path);
+    let file = path.file_stem().map(|name| name.to_string_lossy().into_owned());
     json!({
         "scene": id,
-        "name": line("name").unwrap_or_else(|| id.to_owned()),
+        "name": line("name").or(file),
         "description": line("description"),
-        "dimension": dimension,
-        "trouble": trouble,
+        "dimension": stage.as_ref().map(|stage| stage.dimension).ok(),
+        "trouble": stage.as_ref().err().map(ToString::to_string),
     })
 }
 
@@ -51,7 +51,8 @@ pub(crate) fn scene_card(id: &str, text: &str, path: &Path) -> Value {
 pub(crate) fn run_card(id: &str, folder: &Path, phase: Option<&str>) -> Value {
     let manifest = Manifest::read(&folder.join("manifest.toml"));
     let trouble = manifest.as_ref().err().map(ToString::to_string);
-    let seconds = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok().map(|age| age.as_secs());
+    let seconds =
+        |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok().map(|age| age.as_secs());
     let changed = fs::metadata(folder.join("series.csv")).and_then(|file| file.modified()).ok().and_then(seconds);
     json!({
         "run": id,

@@ -61,12 +61,11 @@ impl Guard {
     }
 }
 
-/// A host without its port.
+/// A host without its port; numbers with colons stand in brackets.
 fn name_of(host: &str) -> &str {
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !(name.contains(':') && !name.ends_with(']')) => {
-            name
-        }
+        Some((name, port)) if is_port(port) && (name.ends_with(']') || !name.contains(':')) => name,
         _ => host,
     }
 }
@@ -79,7 +78,9 @@ mod tests {
     fn only_numbers_localhost_and_the_name_asked_for_are_answered() {
         let guard = Guard::new("lab-pc:8321").unwrap();
         let admitted = |host: &str| guard.admit(Credentials { host: Some(host), ..Credentials::default() }).is_ok();
-        for host in ["127.0.0.1:8321", "127.0.0.1", "localhost:99", "[::1]:8321", "[::1]", "192.168.1.7:8321", "Lab-PC:1"] {
+        for host in
+            ["127.0.0.1:8321", "127.0.0.1", "localhost:99", "[::1]:8321", "[::1]", "192.168.1.7:8321", "Lab-PC:1"]
+        {
             assert!(admitted(host), "{host}");
         }
         for host in ["evil.example:8321", "127.0.0.1.evil.example", "localhost.evil.example", "", "::1:x"] {

@@ -106,12 +106,13 @@ fn read(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
 
 impl Reply {
     fn write(&self, mut to: impl Write, connection: &str) -> io::Result<()> {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
+        let mut head = Vec::new(); // sent at once: small packets wait for each other
+        write!(head, "HTTP/1.1 {} {}\r\n", self.status, reason(self.status))?;
         for (name, value) in self.headers() {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n")?;
         }
-        head.push_str(&format!("Content-Length: {}\r\nConnection: {connection}\r\n\r\n", self.body.len()));
-        to.write_all(head.as_bytes())?;
+        write!(head, "Content-Length: {}\r\nConnection: {connection}\r\n\r\n", self.body.len())?;
+        to.write_all(&head)?;
         to.write_all(&self.body)?;
         to.flush()
     }

@@ -109,6 +109,12 @@ struct Inner {
     status: Status,
 }
 
+impl Inner {
+    fn phase(&self) -> Phase {
+        self.status.phase
+    }
+}
+
 impl Live {
     /// A simulation about to start. Past frames are kept here, up to some, if no folder `stores` them.
     #[must_use]
@@ -153,8 +159,13 @@ impl Live {
 
     /// Changes how the simulation stands.
     pub fn update(&self, change: impl FnOnce(&mut Status)) {
-        change(&mut self.inner().status);
-        self.news.notify_all();
+        let mut inner = self.inner();
+        let before = inner.phase();
+        change(&mut inner.status);
+        // Who waits is woken only for what they wait for: this is called in every step.
+        if inner.phase() != before {
+            self.news.notify_all();
+        }
     }
 
     /// How the simulation stands.
@@ -251,10 +262,10 @@ mod tests {
     fn orders_come_in_turn_while_it_runs() {
         let live = Live::new(true);
         assert!(live.ask(Order::Pause) && live.ask(Order::Step));
-        live.wait(Duration::from_secs(60)); // returns at once
+        live.wait(Duration::from_mins(1)); // returns at once
         assert_eq!((live.order(), live.order(), live.order()), (Some(Order::Pause), Some(Order::Step), None));
         live.update(|status| status.phase = Phase::Failed);
         assert!(!live.ask(Order::Resume));
-        assert!(live.newest(0, Duration::from_secs(60)).is_none(), "nobody waits for what has ended");
+        assert!(live.newest(0, Duration::from_mins(1)).is_none(), "nobody waits for what has ended");
     }
 }

@@ -13,7 +13,10 @@ pub(crate) struct Reply {
 
 /// Nothing is loaded from elsewhere, nothing is kept, nothing is framed.
 const HEADERS: [(&str, &str); 5] = [
-    ("Content-Security-Policy", "default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+    (
+        "Content-Security-Policy",
+        "default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::ViewError;
 use crate::folder::RunFolder;
 use crate::gallery::{run_card, runs, scene_card, scenes};
 use crate::live::{Live, Moment, Order};
-use crate::ViewError;
 
 /// What is to be started.
 #[derive(Clone, Copy, Debug)]
@@ -190,9 +190,7 @@ impl Site {
             })
         });
         let changes = run.interventions()?;
-        let change = |change: &gluey::trajectory::Intervention| {
-            json!({ "step": change.step, "time": change.time, "key": change.key, "value": change.value })
-        };
+        let change = |change: &gluey::trajectory::Intervention| json!({ "step": change.step, "time": change.time, "key": change.key, "value": change.value });
         Ok(json!({
             "frames": listing.stamps.len(),
             "steps": new.iter().map(|(step, _)| *step).collect::<Vec<_>>(),

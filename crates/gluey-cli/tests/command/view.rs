@@ -36,7 +36,8 @@ impl Served {
     fn ask(&self, request: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let length = body.len();
-        write!(stream, "{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}").unwrap();
+        write!(stream, "{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
+            .unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let answer = String::from_utf8_lossy(&answer).into_owned();
@@ -97,7 +98,8 @@ fn what_cannot_be_shown_is_told_at_once() {
 #[test]
 fn a_resumed_run_repeats_what_was_changed_by_hand() {
     let place = Place::new();
-    let changes = "step,time,key,value\n30,0.15,environment.gravity,\"[3, 10]\"\n999,5,environment.gravity,\"[0, 0]\"\n";
+    let changes =
+        "step,time,key,value\n30,0.15,environment.gravity,\"[3, 10]\"\n999,5,environment.gravity,\"[0, 0]\"\n";
     for run in ["once", "twice", "plain"] {
         place.short(run, &["--until=0.15"]).succeeds();
         if run != "plain" {

@@ -200,9 +200,7 @@ impl Writer {
             properties: if last.sections.properties == sections.properties { last.backs.properties + 1 } else { 0 },
             obstacles: if last.sections.obstacles == sections.obstacles { last.backs.obstacles + 1 } else { 0 },
         });
-        self.file.append(|out| {
-            out.write_all(&record(&columns(frame, self.dimension.into()), &sections, backs)?)
-        })?;
+        self.file.append(|out| out.write_all(&record(&columns(frame, self.dimension.into()), &sections, backs)?))?;
         self.last = Some(Last { step: frame.step, sections, backs });
         Ok(())
     }
@@ -271,6 +269,7 @@ impl CompactFrames {
     }
 
     /// Step and time of the frames, in order.
+    #[must_use]
     pub fn stamps(&self) -> impl ExactSizeIterator<Item = (u64, f64)> {
         self.index.iter().map(|entry| (entry.step, entry.time))
     }
@@ -338,7 +337,11 @@ impl CompactFrames {
         let fits = start + size <= entry.length
             && u64::from(entry.backs.properties.max(entry.backs.obstacles)) <= frames
             && (2..=3).contains(&dimension);
-        if fits { Ok(Some(entry)) } else { Err(self.damaged(format!("the frame at byte {at} does not fit its length"))) }
+        if fits {
+            Ok(Some(entry))
+        } else {
+            Err(self.damaged(format!("the frame at byte {at} does not fit its length")))
+        }
     }
 
     /// One frame as a whole record.

@@ -185,7 +185,11 @@ impl Manifest {
             openings: whole.openings,
             measures: whole.measures,
         };
-        Ok(Self { gluey: whole.gluey, info, formats: Formats { vtk: whole.vtk, xyz: whole.xyz, compact: whole.compact } })
+        Ok(Self {
+            gluey: whole.gluey,
+            info,
+            formats: Formats { vtk: whole.vtk, xyz: whole.xyz, compact: whole.compact },
+        })
     }
 }
 

@@ -102,8 +102,7 @@ impl Recorder {
         series.append(|out| series::write_header(info, out))?;
         let xyz = if formats.xyz { Some(Appended::create(&folder.join(XYZ))?) } else { None };
         let compact = folder.join(compact::FILE);
-        let compact =
-            if formats.compact { Some(compact::Writer::create(&compact, info.dimension)?) } else { None };
+        let compact = if formats.compact { Some(compact::Writer::create(&compact, info.dimension)?) } else { None };
         let timings = start_timings(&folder.join(TIMINGS))?;
         Ok(Self {
             folder: folder.to_owned(),

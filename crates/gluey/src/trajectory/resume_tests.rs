@@ -204,7 +204,12 @@ fn resuming_leaves_files_alone_that_are_not_of_the_run() {
     drop(Recorder::create(folder.path(), &info(), Formats::ALL, IfPresent::Replace).unwrap());
     let left = content(folder.path());
     assert!(notes.iter().all(|name| left[*name] == b"mine"));
-    assert_eq!(left.len(), notes.len() + 5, "manifest, series, xyz, compact frames and lock are new: {:?}", left.keys());
+    assert_eq!(
+        left.len(),
+        notes.len() + 5,
+        "manifest, series, xyz, compact frames and lock are new: {:?}",
+        left.keys()
+    );
 }
 
 #[test]
