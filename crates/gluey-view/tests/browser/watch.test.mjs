@@ -18,14 +18,14 @@ after(async () => {
   await place?.close();
 });
 
-/** Pixels of a screenshot of the picture, as one number a pixel. */
+/** Pixels of a screenshot of the picture, as one number a pixel; without its border, which shows the focus. */
 async function pixels(page) {
   const shot = await page.locator('#stage').screenshot();
   return page.evaluate(async (bytes) => {
     const image = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
     const flat = new OffscreenCanvas(image.width, image.height);
     flat.getContext('2d').drawImage(image, 0, 0);
-    const { data } = flat.getContext('2d').getImageData(0, 0, image.width, image.height);
+    const { data } = flat.getContext('2d').getImageData(6, 6, image.width - 12, image.height - 12);
     return Array.from({ length: data.length / 4 }, (_, k) => (data[4 * k] << 16) | (data[4 * k + 1] << 8) | data[4 * k + 2]);
   }, [...shot]);
 }
@@ -120,6 +120,7 @@ test('a particle can be picked by mouse and by keyboard, and colours and contact
   await until(page, () => document.getElementById('number').value === '40');
 
   await page.keyboard.press('Escape');
+  await page.waitForTimeout(500);
   assert.ok(await coloured(page) < 0.001, 'black and white balls');
   await page.locator('#colour').selectOption('speed');
   await until(page, () => document.getElementById('legend').textContent.includes('speed'));
