@@ -39,9 +39,10 @@ pub fn of(run: &Run, ending: Ending, way: Way, until: Option<f64>) -> String {
         ("unconverged", tally.unconverged.to_string()),
         ("frames", run.logbook.frames().to_string()),
     ]);
-    let changes = run.watch.changes.iter().map(|change| {
-        ("changed by hand", format!("{} = {} at t = {}", change.key, change.value, number(change.time)))
-    });
+    let changes =
+        run.watch.changes.iter().map(|change| {
+            ("changed by hand", format!("{} = {} at t = {}", change.key, change.value, number(change.time)))
+        });
     let mut text = format!("{}: {how}\n", run.scene.name);
     for (name, figure) in rows.into_iter().chain(changes) {
         let _ = writeln!(text, "  {name:<15} {figure}"); // writing to a string cannot fail

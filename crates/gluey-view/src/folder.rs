@@ -102,7 +102,7 @@ impl RunFolder {
         let body = |wall: &Wall| match wall.body {
             Body::Solid => "solid",
             Body::Sheet => "sheet",
-            Body::Container => "container",
+            Body::Container | Body::Outline => "container",
             Body::HalfSpace { .. } => "half-space",
         };
         let one = |(name, wall): (&String, Option<Wall>)| {
