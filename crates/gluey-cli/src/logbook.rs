@@ -219,7 +219,9 @@ fn with_frame<T>(simulation: &Simulation, view: &Extent, take: impl FnOnce(&Fram
     let (step, time) = (simulation.state.step, simulation.time());
     let obstacles: Vec<_> = simulation.obstacles.iter().map(|obstacle| drawn(obstacle, time, view)).collect();
     let (contacts, particles) = (simulation.contacts(), &simulation.state.particles);
-    take(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })
+    let clumps = &simulation.state.clumps;
+    let clump = if clumps.is_empty() { Vec::new() } else { clumps.owners(particles.len()) };
+    take(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles, clump: &clump })
 }
 
 fn drawn(obstacle: &Obstacle, time: f64, view: &Extent) -> ObstacleSurface {

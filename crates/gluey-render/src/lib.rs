@@ -23,7 +23,7 @@
 //! "#;
 //! let simulation = Scene::parse(text, "ball.toml".as_ref())?.simulation;
 //! let (particles, contacts) = (&simulation.state.particles, simulation.contacts());
-//! let frame = Frame { step: 0, time: simulation.time(), particles, contacts: &contacts, obstacles: &[] };
+//! let frame = Frame { step: 0, time: simulation.time(), particles, contacts: &contacts, obstacles: &[], clump: &[] };
 //!
 //! let (lower, upper) = (DVec3::new(-1.0, -0.5, 0.0), DVec3::new(1.0, 1.5, 0.0));
 //! let view = Extent { lower, upper, dimension: 2 };

@@ -182,7 +182,7 @@ mod tests {
             let camera = camera(&style);
             let places = [DVec3::new(-3.0, 0.0, 0.0), DVec3::new(3.0, 2.0, 0.0)];
             let particles = particles(&places);
-            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[] };
+            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[], clump: &[] };
             let image = draw(&frame, &[], &camera, &style);
             assert!(is_red(colour_at(&image, &camera, places[0])) && is_blue(colour_at(&image, &camera, places[1])));
             assert_eq!(colour_at(&image, &camera, DVec3::ZERO), style.background);
@@ -191,7 +191,7 @@ mod tests {
         let camera = camera(&style);
         for (depth, seen) in [(2.0, is_blue as fn([u8; 3]) -> bool), (-2.0, is_red)] {
             let particles = particles(&[DVec3::ZERO, DVec3::new(0.3, 0.0, depth)]);
-            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[] };
+            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[], clump: &[] };
             let image = draw(&frame, &[], &camera, &style);
             assert!(seen(colour_at(&image, &camera, DVec3::new(0.1, 0.0, 0.0))), "at depth {depth}");
         }
@@ -211,7 +211,8 @@ mod tests {
                 normal: DVec3::X,
             };
             let contacts = [contact(0, 0.0), contact(1, -0.5), contact(2, -7.0)];
-            let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[] };
+            let frame =
+                Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[], clump: &[] };
             let image = draw(&frame, &[], &camera, &style);
             let light = heights.map(|y| lightness(from_bytes(colour_at(&image, &camera, DVec3::new(0.0, y, 0.0)))));
             assert!(light[0] < 95.0 && light[1] < light[0] - 15.0 && light[2] < light[1] - 15.0, "{light:?}");
@@ -229,7 +230,8 @@ mod tests {
             normal: DVec3::X,
         };
         let contacts = [contact(Pair::particles(0, 1), -1.0, 5.0), contact(Pair::obstacle(1, 0, 0), -2.0, 3.0)];
-        let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[] };
+        let frame =
+            Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[], clump: &[] };
         let expected = [
             (ColourBy::Group, [0.0, 1.0, 0.0]),
             (ColourBy::Speed, [0.0, 5.0, 0.0]),

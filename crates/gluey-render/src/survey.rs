@@ -129,7 +129,7 @@ mod tests {
     fn all_are_framed_but_who_flies_away() {
         let mut particles = row(101);
         let survey = |particles: &Particles| {
-            let frame = Frame { step: 0, time: 0.0, particles, contacts: &[], obstacles: &[] };
+            let frame = Frame { step: 0, time: 0.0, particles, contacts: &[], obstacles: &[], clump: &[] };
             Survey::of(&frame, ColourBy::Group)
         };
         let found = survey(&particles);
@@ -154,7 +154,8 @@ mod tests {
             normal: DVec3::X,
         };
         let contacts: Vec<_> = (0..101).map(contact).collect();
-        let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[] };
+        let frame =
+            Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[], clump: &[] };
         let found = Survey::of(&frame, ColourBy::Contacts);
         assert_eq!(found.glue, 98.0);
         assert_eq!(found.black(), 100.0);

@@ -55,7 +55,7 @@ pub fn encode(frame: &Frame, dimension: u8) -> io::Result<Vec<u8>> {
 
 /// A body without its sections.
 fn columns(frame: &Frame, dimension: usize) -> Vec<u8> {
-    let Frame { step, time, particles, contacts, obstacles } = *frame;
+    let Frame { step, time, particles, contacts, obstacles, .. } = *frame;
     let on_walls = |k: &&ContactGeometry| matches!(k.contact.pair.partner(), Partner::Obstacle { .. });
     let walls = contacts.iter().filter(on_walls);
     let origin = middle(particles);
@@ -113,7 +113,7 @@ impl Sections {
     fn of(frame: &Frame) -> Self {
         let particles = frame.particles;
         let mut properties = Vec::with_capacity(PROPERTIES as usize * particles.len());
-        properties.extend((0..particles.len() as u64).flat_map(u64::to_le_bytes));
+        properties.extend(particles.id.iter().flat_map(|id| id.to_le_bytes()));
         for column in [&particles.radius, &particles.mass] {
             properties.extend(column.iter().flat_map(|value| (*value as f32).to_le_bytes()));
         }

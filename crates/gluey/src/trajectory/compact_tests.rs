@@ -33,7 +33,7 @@ fn frames(mut take: impl FnMut(&Frame)) {
     for (k, (count, shift)) in [(2, 0.0), (2, 0.0), (3, 0.0), (3, 1.0)].into_iter().enumerate() {
         let (particles, contacts, obstacles) = (particles(count, k as f64 / 8.0), contacts(), [surface(shift)]);
         let (step, time) = (10 * k as u64, k as f64);
-        take(&Frame { step, time, particles: &particles, contacts: &contacts, obstacles: &obstacles });
+        take(&Frame { step, time, particles: &particles, contacts: &contacts, obstacles: &obstacles, clump: &[] });
     }
 }
 

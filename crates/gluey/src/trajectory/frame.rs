@@ -18,6 +18,8 @@ pub struct Frame<'a> {
     pub contacts: &'a [ContactGeometry],
     /// The obstacles in the scene's order, where they are at this time.
     pub obstacles: &'a [ObstacleSurface],
+    /// The clump of each particle, [`ALONE`](crate::projection::ALONE) in none; empty where there are no clumps.
+    pub clump: &'a [u32],
 }
 
 /// The surface of one obstacle at the time of a frame: triangles in 3D, lines in 2D.

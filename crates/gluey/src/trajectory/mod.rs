@@ -40,7 +40,7 @@
 //!     let (kinetic_energy, potential_energy, report, measures) = (state.kinetic_energy(), 0.0, &report, &[]);
 //!     let row = Observation { step, time, particles, kinetic_energy, potential_energy, report, measures };
 //!     recorder.record_step(&row)?;
-//!     recorder.record_frame(&Frame { step, time, particles, contacts: &[], obstacles: &[] })?;
+//!     recorder.record_frame(&Frame { step, time, particles, contacts: &[], obstacles: &[], clump: &[] })?;
 //!     recorder.checkpoint(&state, report)?; // last, so that it covers what was written for this step
 //! }
 //! drop(recorder);

@@ -80,7 +80,14 @@ fn record(recorder: &mut Recorder, plan: Plan, step: u64) -> Result<(), Trajecto
         };
         let geometry = |contact: &Contact| ContactGeometry { contact: *contact, gap: 0.0, normal: DVec3::X };
         let contacts: Vec<_> = state.contacts.iter().map(geometry).collect();
-        recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &[floor] })?;
+        recorder.record_frame(&Frame {
+            step,
+            time,
+            particles,
+            contacts: &contacts,
+            obstacles: &[floor],
+            clump: &[],
+        })?;
     }
     recorder.record_timing(&Timing { step, time, ..Timing::default() })?;
     if step.is_multiple_of(plan.checkpoint_every) || step == LAST {
@@ -279,7 +286,7 @@ fn wrong_records_are_refused() {
     let before = content(folder.path());
     let state = state(4);
     let particles = &state.particles;
-    let again = Frame { step: 4, time: 0.4, particles, contacts: &[], obstacles: &[] };
+    let again = Frame { step: 4, time: 0.4, particles, contacts: &[], obstacles: &[], clump: &[] };
     assert!(matches!(recorder.record_frame(&again), Err(TrajectoryError::FrameOrder { step: 4, last: 4, .. })));
     let two_loads = StepReport { loads: vec![Load::default(); 2], ..StepReport::default() };
     let row = Observation {
@@ -324,7 +331,7 @@ fn a_full_disk_is_told_and_the_frame_can_be_repeated() {
     let checkpoint = Checkpoint::read(&checkpoint_path(folder.path())).unwrap();
     let mut recorder = Recorder::resume(folder.path(), &checkpoint).unwrap();
     let still = state(2);
-    let frame = Frame { step: 2, time: 0.2, particles: &still.particles, contacts: &[], obstacles: &[] };
+    let frame = Frame { step: 2, time: 0.2, particles: &still.particles, contacts: &[], obstacles: &[], clump: &[] };
     for _ in 0..2 {
         let error = recorder.record_frame(&frame).unwrap_err();
         assert!(error.is_disk_full());

@@ -32,7 +32,7 @@ impl Snapshot {
     #[must_use]
     pub fn frame(&self) -> Frame<'_> {
         let Self { step, time, particles, contacts, obstacles } = self;
-        Frame { step: *step, time: *time, particles, contacts, obstacles }
+        Frame { step: *step, time: *time, particles, contacts, obstacles, clump: &[] }
     }
 }
 

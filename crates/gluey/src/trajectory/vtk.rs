@@ -11,6 +11,7 @@ use glam::DVec3;
 use super::Frame;
 use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::{Cell, Particles};
+use crate::projection::ALONE;
 
 /// The values of an array, in the type they have in the file.
 enum Values<'a> {
@@ -190,6 +191,18 @@ fn ids(particles: &Particles) -> io::Result<Vec<u32>> {
 pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
     let particles = frame.particles;
     let count = particles.len();
+    let mut point_data = vec![
+        Array::vector("velocity", particles.velocity.as_slice()),
+        Array::float("radius", particles.radius.as_slice()),
+        Array::float("mass", particles.mass.as_slice()),
+        Array::index("group", particles.group.as_slice()),
+        Array::index("id", ids(particles)?),
+        Array::index("contacts", frame.contacts_per_particle()),
+    ];
+    if !frame.clump.is_empty() {
+        let number = |clump: &u32| if *clump == ALONE { -1 } else { i64::from(*clump) };
+        point_data.push(Array::integer("clump", frame.clump.iter().map(number).collect()));
+    }
     PolyData {
         time: Some(frame.time),
         cell: particles.cell,
@@ -197,14 +210,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
         vertices: Cells { connectivity: (0..signed(count)).collect(), corners: 1 },
         lines: Cells::none(),
         polygons: Cells::none(),
-        point_data: vec![
-            Array::vector("velocity", particles.velocity.as_slice()),
-            Array::float("radius", particles.radius.as_slice()),
-            Array::float("mass", particles.mass.as_slice()),
-            Array::index("group", particles.group.as_slice()),
-            Array::index("id", ids(particles)?),
-            Array::index("contacts", frame.contacts_per_particle()),
-        ],
+        point_data,
         cell_data: Vec::new(),
     }
     .write(out)
@@ -376,7 +382,8 @@ mod tests {
                 normal: -DVec3::Y,
             },
         ];
-        let frame = Frame { step: 3, time: 1.5, particles: &particles, contacts: &contacts, obstacles: &[] };
+        let frame =
+            Frame { step: 3, time: 1.5, particles: &particles, contacts: &contacts, obstacles: &[], clump: &[] };
 
         let mut file = Vec::new();
         write_particles(&frame, &mut file).unwrap();
@@ -385,6 +392,12 @@ mod tests {
         assert_eq!(floats(bytes_of(&found, "radius")), [0.5, 0.25]);
         assert_eq!(indices(bytes_of(&found, "contacts")), [1, 2]);
         assert_eq!(indices(bytes_of(&found, "id")), [7, 9]);
+        assert!(!String::from_utf8_lossy(&file).contains("clump"), "there are none");
+
+        let mut file = Vec::new();
+        write_particles(&Frame { clump: &[ALONE, 4], ..frame }, &mut file).unwrap();
+        let clump: Vec<u8> = [-1_i64, 4].into_iter().flat_map(i64::to_le_bytes).collect();
+        assert_eq!(bytes_of(&arrays(&file), "clump"), clump);
 
         let mut file = Vec::new();
         write_contacts(&frame, &mut file).unwrap();
@@ -406,7 +419,8 @@ mod tests {
         let plate = ObstacleSurface { points: vec![DVec3::ZERO; 3], triangles: vec![[0, 1, 2]], ..Default::default() };
         let wire = ObstacleSurface { points: vec![DVec3::X; 2], lines: vec![[0, 1]], ..Default::default() };
         let obstacles = [plate, wire];
-        let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &obstacles };
+        let frame =
+            Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &obstacles, clump: &[] };
         let mut file = Vec::new();
         write_obstacles(&frame, &mut file).unwrap();
         // The line of obstacle 1 comes before the triangle of obstacle 0, as VTK counts cells.
@@ -416,7 +430,7 @@ mod tests {
     #[test]
     fn a_frame_without_anything_is_a_whole_file() {
         let particles = Particles::default();
-        let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[] };
+        let frame = Frame { step: 0, time: 0.0, particles: &particles, contacts: &[], obstacles: &[], clump: &[] };
         for write in [write_particles, write_contacts, write_obstacles] {
             let mut file = Vec::new();
             write(&frame, &mut file).unwrap();

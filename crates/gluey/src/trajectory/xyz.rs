@@ -92,7 +92,7 @@ mod tests {
     use crate::geometry::Cell;
 
     fn text(particles: &Particles, groups: &[Group]) -> String {
-        let frame = Frame { step: 12, time: 0.1, particles, contacts: &[], obstacles: &[] };
+        let frame = Frame { step: 12, time: 0.1, particles, contacts: &[], obstacles: &[], clump: &[] };
         let mut out = Vec::new();
         write_frame(&frame, groups, &mut out).unwrap();
         String::from_utf8(out).unwrap()

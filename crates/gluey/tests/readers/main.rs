@@ -77,7 +77,14 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
         if step % FRAME_EVERY == 0 {
             let contacts: Vec<_> = state.contacts.iter().map(|contact| geometry(contact, particles)).collect();
             let obstacles = obstacles(time, dimension);
-            recorder.record_frame(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles })?;
+            recorder.record_frame(&Frame {
+                step,
+                time,
+                particles,
+                contacts: &contacts,
+                obstacles: &obstacles,
+                clump: &[],
+            })?;
         }
         if step == STEPS {
             recorder.checkpoint(&state, &report)?;
