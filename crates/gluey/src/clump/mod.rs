@@ -137,6 +137,7 @@ impl Clumps {
     /// Adds a clump, and its spheres to the particles.
     pub fn push(&mut self, template: &Template, start: &Start, group: u32, particles: &mut Particles) {
         let Start { centre, orientation, velocity, spin } = *start;
+        let centre = particles.cell.map_or(centre, |cell| cell.wrap(centre));
         let (first, arms) = (particles.len() as u32, self.arms.len() as u32);
         for ball in &template.balls {
             self.arms.push(ball.position);
