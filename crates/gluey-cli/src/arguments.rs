@@ -12,6 +12,7 @@ use gluey::scene::{Colour, ColourBy, ObstacleStyle, Range, Size};
 
 use crate::fluid::StokesCommand;
 use crate::overrides::Override;
+use crate::pack::PackArguments;
 use crate::paper;
 use crate::plane::PlaneCommand;
 
@@ -52,6 +53,8 @@ pub enum Command {
     View(ViewArguments),
     /// Measure runs over time: who hangs from walls, height, mixing, and when particles leave a wall that turns
     Measure(MeasureArguments),
+    /// Pack particles densely without overlap, in a file that scenes read
+    Pack(PackArguments),
     /// Make again what the paper shows, as one page with figures, tables and commands
     Paper(PaperArguments),
     /// One particle and a plane: simulate it, and the studies of the model

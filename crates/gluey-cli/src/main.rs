@@ -15,6 +15,7 @@ mod memory;
 mod metric;
 mod output;
 mod overrides;
+mod pack;
 mod pair_forces;
 mod paper;
 mod plane;
@@ -82,6 +83,7 @@ fn obey(command: &Command) -> Result<Answer> {
         Command::Render(wishes) => render::render(wishes).map(Answer::from),
         Command::View(wishes) => view::view(wishes),
         Command::Measure(wishes) => measure::measure(wishes).map(Answer::from),
+        Command::Pack(wishes) => pack::pack(wishes).map(Answer::from),
         Command::Paper(wishes) => paper::paper(wishes),
         Command::Plane(wishes) => plane::plane(wishes).map(Answer::from),
         Command::Project(wishes) => project::project(wishes),

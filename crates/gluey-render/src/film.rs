@@ -111,7 +111,11 @@ impl Reel {
             Ok(stage) => stage.obstacles.iter().map(|obstacle| Wall::of(obstacle, snapshot.time, view)).collect(),
             Err(_) => snapshot.obstacles.iter().map(Wall::of_frame).collect(),
         };
-        walls.extend(snapshot.particles.cell.iter().map(|cell| periodic::outline(cell, view)));
+        if let Some(cell) = &snapshot.particles.cell {
+            let images: Vec<Wall> = walls.iter().flat_map(|wall| periodic::images_of_wall(wall, cell)).collect();
+            walls.extend(images);
+            walls.push(periodic::outline(cell, view));
+        }
         walls
     }
 

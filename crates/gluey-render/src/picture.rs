@@ -122,12 +122,11 @@ fn tubes(frame: &Frame, scale: f64) -> Vec<Tube> {
         let colour = of_glue((-geometry.contact.gamma / scale) as f32);
         Tube { ends: [start, end], radius: own.min(other), colour }
     };
-    let mut tubes: Vec<Tube> = order.into_iter().map(tube).collect();
-    if let Some(cell) = &particles.cell {
-        let images: Vec<Tube> = tubes.iter().filter_map(|tube| periodic::image_of_tube(tube, cell)).collect();
-        tubes.extend(images);
+    let tubes = order.into_iter().map(tube);
+    match &particles.cell {
+        None => tubes.collect(),
+        Some(cell) => tubes.flat_map(|tube| periodic::cut(&tube, cell)).collect(),
     }
-    tubes
 }
 
 #[cfg(test)]

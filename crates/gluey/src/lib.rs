@@ -76,6 +76,7 @@ pub mod measures;
 pub mod morton;
 pub mod neighbours;
 pub mod openings;
+pub mod packing;
 pub mod plane;
 pub mod projection;
 mod room;

@@ -394,7 +394,7 @@ fn bad_periodic_scenes_are_told_so() {
         ("x = [0, 1]", "u = [0, 1]", vec!["unknown key `u`"]),
         ("x = [0, 1]", "x = [0, inf]", vec!["ring.toml:7:5", "finite"]),
         ("[1.2, 0.5]", "[1.1, 0.5]", vec!["particles 0 and 1 by 5.000e-2"]),
-        ("normal = [0, 1]", "normal = [1, 1]", vec!["ring.toml:13", "`floor` cannot repeat along x"]),
+        ("normal = [0, 1]", "normal = [1, 1]", vec!["ring.toml:13:1", "`floor` cannot repeat along x"]),
         (
             "[[particles]]",
             "[environment]\ndrag.rotne-prager.viscosity = 1\n[[particles]]",

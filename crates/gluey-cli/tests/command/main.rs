@@ -6,6 +6,7 @@ mod errors;
 mod looks;
 mod measures;
 mod openings;
+mod pack;
 mod pair_forces;
 mod paper;
 mod pictures;

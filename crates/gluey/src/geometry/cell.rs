@@ -72,7 +72,7 @@ impl Cell {
 
     /// The shortest of the vectors that differ from this one by periods.
     #[must_use]
-    #[inline]
+    #[inline(never)] // who asks mostly has no cell, and should stay short
     pub fn shortest(&self, offset: DVec3) -> DVec3 {
         let Self { period, .. } = *self;
         let nearest = |d: f64, period: f64| {

@@ -125,7 +125,18 @@ impl<'a> Placed<'a> {
     /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features. In a
     /// periodic cell a feature may come several times, once for each image of it, the nearest first.
     pub fn touches(&self, centre: DVec3, radius: f64, reach: f64, found: &mut impl FnMut(Touch)) {
-        let Some(images) = self.images else { return self.touches_here(centre, radius, reach, found) };
+        match self.images {
+            None => self.touches_here(centre, radius, reach, found),
+            Some(images) => self.touches_of_images(images, (centre, radius, reach), found),
+        }
+    }
+
+    fn touches_of_images(
+        &self,
+        images: &Images,
+        (centre, radius, reach): (DVec3, f64, f64),
+        found: &mut impl FnMut(Touch),
+    ) {
         let mut shifts = images.shifts(centre, radius + reach).peekable();
         let Some(first) = shifts.next() else { return };
         if shifts.peek().is_none() {
@@ -184,12 +195,22 @@ impl<'a> Placed<'a> {
 
     /// Whether a feature may lie within `distance` of the point (lengths). Cheap; says no only when none does.
     #[must_use]
+    #[inline]
     pub fn may_reach(&self, centre: DVec3, distance: f64) -> bool {
-        let here = |centre: DVec3| self.shape.may_reach(self.pose.inverse_apply(centre), distance);
         match self.images {
-            None => here(centre),
-            Some(images) => images.shifts(centre, distance).any(|shift| here(centre + shift)),
+            None => self.may_reach_here(centre, distance),
+            Some(images) => self.may_reach_images(images, centre, distance),
         }
+    }
+
+    #[inline]
+    fn may_reach_here(&self, centre: DVec3, distance: f64) -> bool {
+        self.shape.may_reach(self.pose.inverse_apply(centre), distance)
+    }
+
+    #[inline(never)]
+    fn may_reach_images(&self, images: &Images, centre: DVec3, distance: f64) -> bool {
+        images.shifts(centre, distance).any(|shift| self.may_reach_here(centre + shift, distance))
     }
 
     /// The image of a sphere's centre that touches a feature, or is nearest to it.

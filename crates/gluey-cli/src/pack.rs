@@ -1,0 +1,175 @@
+//! `gluey pack`: dense packings without overlap, as CSV files that scenes read.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueHint};
+use glam::DVec3;
+use gluey::packing::{MOST, Packing, PackingError, Radii, box_volume, volume};
+
+use crate::UsageError;
+use crate::words::{count, number};
+
+/// What to pack, and where.
+#[derive(Debug, Args)]
+#[command(after_help = "What is left out follows from the rest:\n  \
+    --box and --fraction             as many particles as that takes; their radii are scaled by a hair to give the fraction\n  \
+    --count and --fraction           a cube (in 2D a square) of the size that this takes\n  \
+    --box, --count and --fraction    radii scaled to give the fraction; --radii tells their ratios\n\n\
+    Random packings of equal spheres jam at a solid fraction of about 0.63, of discs of different sizes at about 0.84.")]
+pub struct PackArguments {
+    /// Radii: `0.1`; `0.1..0.2` evenly between; `lognormal:MEDIAN,SIGMA`; or `0.1:3,0.2:1`, three of the first to one of the other
+    #[arg(long)]
+    radii: Radii,
+    /// Solid fraction: the share of the box that the particles take
+    #[arg(long, value_name = "F")]
+    fraction: f64,
+    /// How many particles
+    #[arg(long, value_name = "N")]
+    count: Option<usize>,
+    /// Size of the box, which starts at the origin: `1,1,2`, in 2D `3,2`
+    #[arg(long = "box", value_name = "X,Y,Z", value_delimiter = ',')]
+    size: Option<Vec<f64>>,
+    /// Directions in which the box repeats: `x`, `xy`, `xyz`…; the others have walls
+    #[arg(long, value_name = "AXES", default_value = "")]
+    periodic: String,
+    /// 2 for discs, 3 for spheres [default: that of the box, or 3]
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(2..=3))]
+    dimension: Option<u8>,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    out: PathBuf,
+    /// Threads to compute with [default: all cores]; results do not depend on it
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// Makes the packing and writes it.
+pub fn pack(wishes: &PackArguments) -> Result<String> {
+    let packing = request(wishes)?;
+    // What cannot be written should be known before the work.
+    let mut out = std::fs::File::create(&wishes.out)
+        .map(std::io::BufWriter::new)
+        .with_context(|| format!("cannot write {}", wishes.out.display()))?;
+    let started = Instant::now();
+    let threads = usize::from(wishes.threads.unwrap_or(0));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let centres = pool.install(|| packing.pack(|_| ())).map_err(|error| match error {
+        PackingError::Invalid { .. } => UsageError(error.to_string()).into(),
+        error => anyhow::Error::from(error),
+    });
+    let centres = match centres {
+        Ok(centres) => centres,
+        Err(error) => {
+            // An empty file would look like a packing.
+            let _ = std::fs::remove_file(&wishes.out);
+            return Err(error);
+        }
+    };
+    write(&packing, &centres, &mut out).with_context(|| format!("cannot write {}", wishes.out.display()))?;
+    Ok(told(&packing, wishes, started.elapsed().as_secs_f64()))
+}
+
+fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
+    let usage = |text: String| Err(UsageError(text));
+    if !(wishes.fraction > 0.0 && wishes.fraction < 1.0) {
+        return usage(format!("--fraction is {}: a solid fraction lies between 0 and 1", wishes.fraction));
+    }
+    let dimension = match (wishes.dimension.map(usize::from), wishes.size.as_ref().map(Vec::len)) {
+        (given, Some(sizes @ 2..=3)) if given.is_none_or(|given| given == sizes) => sizes,
+        (given, None) => given.unwrap_or(3),
+        (_, Some(sizes)) => return usage(format!("--box has {sizes} sizes: write two for discs, three for spheres")),
+    };
+    let mut periodic = [false; 3];
+    for letter in wishes.periodic.chars() {
+        match "xyz"[..dimension].find(letter) {
+            Some(axis) => periodic[axis] = true,
+            None => return usage(format!("--periodic: `{letter}` is no direction of a {dimension}D packing")),
+        }
+    }
+    let all = |radii: &[f64]| radii.iter().map(|r| volume(*r, dimension)).sum::<f64>();
+    let (mut radii, size);
+    match (&wishes.size, wishes.count) {
+        (None, None) => return usage("give --box, --count or both".into()),
+        (_, Some(0)) => return usage("--count is 0: a packing has at least one particle".into()),
+        (_, Some(n)) if n > MOST => return usage(format!("--count is {n}: at most {MOST}")),
+        (None, Some(n)) => {
+            radii = wishes.radii.draw(n, wishes.seed);
+            size = DVec3::splat((all(&radii) / wishes.fraction).powf(1.0 / dimension as f64));
+        }
+        (Some(sizes), n) => {
+            size = DVec3::new(sizes[0], sizes[1], sizes.get(2).copied().unwrap_or(1.0));
+            if !(size.min_element() > 0.0 && size.is_finite()) {
+                return usage("--box: sizes are positive and finite".into());
+            }
+            let asked = wishes.fraction * box_volume(size, dimension);
+            let drawn = match n {
+                Some(n) => Some(wishes.radii.draw(n, wishes.seed)),
+                None => wishes.radii.filling(asked, dimension, wishes.seed),
+            };
+            radii = drawn.ok_or_else(|| UsageError(format!("that would be more than {MOST} particles")))?;
+            let scale = (asked / all(&radii)).powf(1.0 / dimension as f64);
+            for radius in &mut radii {
+                *radius *= scale;
+            }
+        }
+    }
+    Ok(Packing { dimension, size, periodic, radii, seed: wishes.seed })
+}
+
+/// The columns that `source.csv` reads, in digits that give the same numbers back.
+fn write(packing: &Packing, centres: &[DVec3], out: &mut impl std::io::Write) -> std::io::Result<()> {
+    writeln!(out, "{}", if packing.dimension == 2 { "x,y,r" } else { "x,y,z,r" })?;
+    for (x, radius) in centres.iter().zip(&packing.radii) {
+        let place: Vec<String> = x.to_array()[..packing.dimension].iter().map(f64::to_string).collect();
+        writeln!(out, "{},{radius}", place.join(","))?;
+    }
+    out.flush()
+}
+
+fn told(packing: &Packing, wishes: &PackArguments, seconds: f64) -> String {
+    let least = packing.radii.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = packing.radii.iter().copied().fold(0.0, f64::max);
+    let radii = if least == greatest { number(least) } else { format!("{} to {}", number(least), number(greatest)) };
+    let text = format!(
+        "wrote {}: {}, radius {radii}, solid fraction {:.4}, in {seconds:.1} s\n\nin a scene:\n\n",
+        wishes.out.display(),
+        count(packing.radii.len() as u64, "particle"),
+        packing.fraction(),
+    );
+    text + &in_a_scene(packing, wishes)
+}
+
+/// What to write into a scene that starts from the packing.
+fn in_a_scene(packing: &Packing, wishes: &PackArguments) -> String {
+    let (axes, mut text) = (["x", "y", "z"], String::new());
+    if packing.dimension == 2 {
+        text.push_str("dimension = 2\n");
+    }
+    if packing.periodic.contains(&true) {
+        text.push_str("[periodic]\n");
+    }
+    // Writing to a string cannot fail.
+    for (axis, name) in axes.into_iter().enumerate().filter(|(axis, _)| packing.periodic[*axis]) {
+        let _ = writeln!(text, "{name} = [0, {}]", packing.size[axis]);
+    }
+    let file = wishes.out.display().to_string();
+    let _ = writeln!(text, "[[particles]]\ndensity = 1\nsource.csv.path = {file:?}");
+    if packing.periodic[..packing.dimension].contains(&false) {
+        let sizes: Vec<String> = packing.size.to_array()[..packing.dimension].iter().map(f64::to_string).collect();
+        let (zeros, sizes) = (vec!["0"; packing.dimension].join(", "), sizes.join(", "));
+        let sides = |axis: usize| ["lower", "upper"].map(|end| format!("\"{end}-{}\"", axes[axis]));
+        let open: Vec<String> = (0..packing.dimension).filter(|axis| packing.periodic[*axis]).flat_map(sides).collect();
+        let open = if open.is_empty() { String::new() } else { format!(", open = [{}]", open.join(", ")) };
+        let _ = writeln!(
+            text,
+            "[[obstacle]]\nshape.box = {{ side = \"inside\", lower = [{zeros}], upper = [{sizes}]{open} }}"
+        );
+    }
+    text
+}

@@ -1,0 +1,105 @@
+//! `gluey pack`: files that scenes start from.
+
+use std::fs;
+
+use super::*;
+
+#[test]
+fn a_packing_is_a_start_for_a_scene() {
+    let place = Place::new();
+    let out = place.gluey(&[
+        "pack",
+        "--radii",
+        "0.1..0.15",
+        "--fraction",
+        "0.6",
+        "--box",
+        "2,1.5",
+        "--periodic",
+        "x",
+        "-o",
+        "p.csv",
+    ]);
+    let said = out.succeeds();
+    assert!(said.contains("solid fraction 0.6000"), "{said}");
+    // The scene that it proposes, with a time.
+    let scene = said
+        .split_once("in a scene:\n\n")
+        .unwrap()
+        .1
+        .replace("[periodic]", "[time]\ndt = 0.01\nuntil = 0.05\n[periodic]");
+    place.write("scene.toml", &scene);
+    let checked = place.gluey(&["check", "scene.toml"]).succeeds();
+    assert!(checked.contains("periodic     x 0 to 2"), "{checked}");
+    place.gluey(&["run", "scene.toml", "--quiet"]).succeeds();
+    // The same again, with any number of threads.
+    let first = fs::read(place.path("p.csv")).unwrap();
+    place
+        .gluey(&[
+            "pack",
+            "--radii",
+            "0.1..0.15",
+            "--fraction",
+            "0.6",
+            "--box",
+            "2,1.5",
+            "--periodic",
+            "x",
+            "-o",
+            "q.csv",
+            "-t",
+            "2",
+        ])
+        .succeeds();
+    assert_eq!(first, fs::read(place.path("q.csv")).unwrap());
+}
+
+#[test]
+fn what_is_left_out_follows() {
+    let place = Place::new();
+    let by_count = place.gluey(&[
+        "pack",
+        "--radii",
+        "0.1",
+        "--fraction",
+        "0.3",
+        "--count",
+        "40",
+        "--periodic",
+        "xyz",
+        "-o",
+        "p.csv",
+    ]);
+    assert!(by_count.succeeds().contains("40 particles, radius 0.1,"));
+    let both = ["pack", "--radii", "1:1,2:1", "--fraction", "0.5", "--count", "30", "--box", "3,3", "-o", "p.csv"];
+    assert!(place.gluey(&both).succeeds().contains("30 particles"));
+    let rows = fs::read_to_string(place.path("p.csv")).unwrap();
+    let area: f64 =
+        rows.lines().skip(1).map(|row| row.rsplit(',').next().unwrap().parse::<f64>().unwrap().powi(2)).sum();
+    assert!((std::f64::consts::PI * area / 9.0 - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn bad_wishes_are_told_so() {
+    let place = Place::new();
+    let with = |more: &[&str]| {
+        let wishes = [&["pack", "--radii", "0.1", "--fraction", "0.5"], more].concat();
+        let wishes = if more.contains(&"-o") { wishes } else { [&wishes[..], &["-o", "p.csv"]].concat() };
+        place.gluey(&wishes)
+    };
+    with(&[]).fails(2, &["--box, --count or both"]);
+    with(&["--count", "0"]).fails(2, &["at least one particle"]);
+    with(&["--box", "1"]).fails(2, &["two for discs, three for spheres"]);
+    with(&["--box", "1,-1"]).fails(2, &["positive"]);
+    with(&["--box", "0.15,9"]).fails(2, &["at least 0.2"]);
+    with(&["--box", "2,2", "--periodic", "z"]).fails(2, &["no direction of a 2D packing"]);
+    with(&["--count", "10", "-o", "no/such/folder.csv"]).fails(1, &["cannot write no/such/folder.csv"]);
+    place
+        .gluey(&["pack", "--radii", "0.1", "--fraction", "1.2", "--count", "9", "-o", "p.csv"])
+        .fails(2, &["between 0 and 1"]);
+    let dense = ["pack", "--radii", "0.1", "--fraction", "0.95", "--count", "80", "--periodic", "xyz", "-o", "p.csv"];
+    place.gluey(&dense).fails(2, &["no packing has"]);
+    let jams = ["pack", "--radii", "0.1", "--fraction", "0.73", "--count", "80", "--periodic", "xyz", "-o", "p.csv"];
+    place.gluey(&jams).fails(1, &["jammed at a solid fraction of 0."]);
+    assert!(!place.path("p.csv").exists(), "no half file is left");
+}

@@ -1,0 +1,329 @@
+//! Dense packings without overlap, for runs to start from.
+//!
+//! Centres are drawn at random, and the radii grow from a small share s of what is asked for to the whole of it. A growth
+//! makes spheres overlap; one projection of the engine then moves them apart, by the least displacement
+//!
+//! ```text
+//! minimise Σ |x'_i − x_i|²   with   D_ij + e_ij·((x'_j − x_j) − (x'_i − x_i)) ≥ 0   for all pairs, and likewise at walls.
+//! ```
+//!
+//! Gaps are convex in the positions, so that the true gaps are no smaller than these linear ones: after every growth there is
+//! no overlap at all, up to the tolerance of the projection. Growth goes a little beyond what is asked for, by more than this
+//! tolerance; with the radii asked for the gaps are then positive.
+//!
+//! Where a growth has no solution, or none that is found within the limits, it is tried again half as large. The packing has
+//! jammed when the growth would become tiny.
+
+mod radii;
+
+use std::f64::consts::PI;
+
+use glam::{DQuat, DVec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use thiserror::Error;
+
+pub use radii::{MOST, Radii};
+
+use crate::adhesion::{Adhesion, Law};
+use crate::environment::{Environment, EnvironmentError, Prediction, Span};
+use crate::geometry::{Cell, Obstacle, Particles, Shape, Side};
+use crate::simulation::{ImpulseRule, Settings, Simulation, State, StepError};
+
+/// Solid fraction at which the centres are drawn, overlaps and all.
+const START: f64 = 0.05;
+/// The largest growth of the radii at once, relative to them,
+const LARGEST_GROWTH: f64 = 0.08;
+/// and the smallest: if that does not go, the packing has jammed.
+const SMALLEST_GROWTH: f64 = 1e-4;
+/// A growth that went well allows the next to be so many times as large.
+const FASTER: f64 = 1.25;
+/// Radii are grown by this share beyond those asked for: far above the tolerance of the projection, far below what anyone
+/// can see.
+const BEYOND: f64 = 1e-5;
+/// Limit on the sweeps of a projection: a growth that takes more is not worth while.
+const MOST_SWEEPS: u64 = 4000;
+
+/// What to pack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packing {
+    /// 2 for discs in the plane z = 0, or 3.
+    pub dimension: usize,
+    /// Size of the box, from the origin (length); in 2D its z is not read.
+    pub size: DVec3,
+    /// The axes along which the box repeats; the others have walls.
+    pub periodic: [bool; 3],
+    /// The radii (length).
+    pub radii: Vec<f64>,
+    /// Seed of the centres.
+    pub seed: u64,
+}
+
+/// Why there is no packing.
+#[derive(Debug, Error)]
+pub enum PackingError {
+    /// A value makes no sense.
+    #[error("`{field}` is {value}: {expected}")]
+    Invalid {
+        /// Which value.
+        field: &'static str,
+        /// What it is.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// The spheres cannot be moved any more before they have the size asked for.
+    #[error(
+        "the packing jammed at a solid fraction of {reached:.4}, below the {asked:.4} asked for: ask for less, or for \
+         radii that differ more"
+    )]
+    Jammed {
+        /// Solid fraction reached.
+        reached: f64,
+        /// Solid fraction of the radii asked for.
+        asked: f64,
+    },
+    /// The engine found something else wrong.
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+/// Nothing moves but by contact, and all are as easily moved.
+struct Still;
+
+impl Environment for Still {
+    fn predict(&self, particles: &Particles, _: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
+        prediction.velocity.clear();
+        prediction.velocity.resize(particles.len(), DVec3::ZERO);
+        prediction.inverse_metric.clear();
+        prediction.inverse_metric.resize(particles.len(), 1.0);
+        Ok(())
+    }
+
+    fn potential_energy(&self, _: &Particles, _: f64) -> f64 {
+        0.0
+    }
+}
+
+impl Packing {
+    /// Share of the box that the particles take.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        let volume: f64 = self.radii.iter().map(|r| volume(*r, self.dimension)).sum();
+        volume / box_volume(self.size, self.dimension)
+    }
+
+    /// The periodic cell; none where all sides are walls.
+    pub fn cell(&self) -> Result<Option<Cell>, PackingError> {
+        let period = DVec3::from_array([0, 1, 2].map(|k| if self.repeats(k) { self.size[k] } else { 0.0 }));
+        if period == DVec3::ZERO {
+            return Ok(None);
+        }
+        let wrong = |error: crate::geometry::FieldError| PackingError::Invalid {
+            field: "size",
+            value: error.value,
+            expected: error.expected.to_owned(),
+        };
+        Cell::with_periods(DVec3::ZERO, period).map(Some).map_err(wrong)
+    }
+
+    fn repeats(&self, axis: usize) -> bool {
+        self.periodic[axis] && axis < self.dimension
+    }
+
+    fn check(&self) -> Result<(), PackingError> {
+        let wrong = |field, value: String, expected: String| Err(PackingError::Invalid { field, value, expected });
+        if self.radii.is_empty() {
+            return wrong("radii", "empty".into(), "a packing has at least one particle".into());
+        }
+        if let Some(bad) = self.radii.iter().find(|r| !(**r > 0.0 && r.is_finite())) {
+            return wrong("radii", bad.to_string(), "radii are positive and finite".into());
+        }
+        let greatest = self.radii.iter().copied().fold(0.0, f64::max);
+        for axis in 0..self.dimension {
+            let least = if self.repeats(axis) { 5.0 } else { 2.0 } * greatest;
+            if !(self.size[axis].is_finite() && self.size[axis] >= least) {
+                let expected = format!("at least {least} is needed for particles of radius {greatest}");
+                return wrong("size", self.size[axis].to_string(), expected);
+            }
+        }
+        let densest = if self.dimension == 2 { 0.9069 } else { 0.7405 };
+        let equal = self.radii.iter().all(|r| *r == greatest);
+        let (asked, most) = (self.fraction(), if equal { densest } else { 1.0 });
+        if asked >= most {
+            return wrong("fraction", format!("{asked:.4}"), format!("no packing has {most} or more"));
+        }
+        Ok(())
+    }
+
+    /// Centres inside the box at which particles of these radii do not overlap. Tells after every growth which share of the
+    /// radii is reached. The same packing gives the same bits for any number of threads.
+    pub fn pack(&self, mut progress: impl FnMut(f64)) -> Result<Vec<DVec3>, PackingError> {
+        self.check()?;
+        let asked = self.fraction();
+        let mut simulation = self.start()?;
+        let mut share = (START / asked).powf(1.0 / self.dimension as f64).min(1.0);
+        let mut growth = LARGEST_GROWTH;
+        self.resize(&mut simulation, share);
+        simulation.step()?; // the overlaps of the start
+        while share < 1.0 + BEYOND {
+            let next = (share * (1.0 + growth)).min(1.0 + BEYOND);
+            self.resize(&mut simulation, next);
+            match simulation.step() {
+                Ok(_) => {
+                    share = next;
+                    growth = (FASTER * growth).min(LARGEST_GROWTH);
+                    progress(share);
+                }
+                Err(StepError::Pinched { .. } | StepError::NotConverged { .. } | StepError::TooManySubsteps { .. }) => {
+                    growth *= 0.5;
+                    if growth < SMALLEST_GROWTH {
+                        let reached = asked * share.powf(self.dimension as f64);
+                        return Err(PackingError::Jammed { reached, asked });
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(simulation.state.particles.position)
+    }
+
+    /// Random centres, and the engine around them.
+    fn start(&self) -> Result<Simulation, PackingError> {
+        let mut random = Pcg64Mcg::seed_from_u64(self.seed);
+        let mut particles = Particles { cell: self.cell()?, ..Particles::default() };
+        for radius in &self.radii {
+            let mut x = DVec3::from_array([0; 3].map(|_| random.random::<f64>())) * self.size;
+            if self.dimension == 2 {
+                x.z = 0.0;
+            }
+            particles.push(x, *radius, 1.0);
+        }
+        particles.wrap();
+        let walls: Vec<Obstacle> = self.walls().into_iter().collect();
+        let adhesion = Adhesion::uniform(Law::Inelastic, walls.len());
+        let state = State { particles, ..State::default() };
+        let mut simulation = Simulation::new(state, walls, Box::new(Still), adhesion);
+        // A shorter step would not make a way shorter that an overlap asks for.
+        let settings = Settings { max_slip: f64::INFINITY, max_substeps: 1, ..Settings::new(1.0) };
+        simulation.settings = Settings { impulses: ImpulseRule::AsFound, ..settings };
+        simulation.settings.criteria.max_sweeps = MOST_SWEEPS;
+        Ok(simulation)
+    }
+
+    /// The sides that do not repeat.
+    fn walls(&self) -> Option<Obstacle> {
+        let half =
+            [0, 1, 2].map(|k| if k < self.dimension && !self.repeats(k) { 0.5 * self.size[k] } else { f64::INFINITY });
+        let centre = DVec3::from_array([0, 1, 2].map(|k| if k < self.dimension { 0.5 * self.size[k] } else { 0.0 }));
+        let shape = Shape::Box {
+            centre,
+            half: half.into(),
+            orientation: DQuat::IDENTITY,
+            side: Side::Inside,
+            open: Vec::new(),
+        };
+        let walls = Obstacle { name: "walls".into(), shape, motions: Vec::new(), colour: None, roughness: 0.0 };
+        half.iter().any(|half| half.is_finite()).then_some(walls)
+    }
+
+    fn resize(&self, simulation: &mut Simulation, share: f64) {
+        let particles = &mut simulation.state.particles;
+        for (radius, asked) in particles.radius.iter_mut().zip(&self.radii) {
+            *radius = asked * share;
+        }
+    }
+}
+
+/// Of a sphere, or the area of a disc.
+#[must_use]
+pub fn volume(radius: f64, dimension: usize) -> f64 {
+    if dimension == 2 { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) }
+}
+
+/// Of a box, or the area of a rectangle.
+#[must_use]
+pub fn box_volume(size: DVec3, dimension: usize) -> f64 {
+    if dimension == 2 { size.x * size.y } else { size.x * size.y * size.z }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packing(dimension: usize, count: usize, fraction: f64, spread: f64) -> Packing {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        let radii: Vec<f64> = (0..count).map(|_| 0.1 * (1.0 + spread * random.random::<f64>())).collect();
+        let filled: f64 = radii.iter().map(|r| volume(*r, dimension)).sum();
+        let size = DVec3::splat((filled / fraction).powf(1.0 / dimension as f64));
+        Packing { dimension, size, periodic: [true; 3], radii, seed: 3 }
+    }
+
+    /// The least gap of any images of any two, and to the walls, by looking at all.
+    fn least_gap(packing: &Packing, centres: &[DVec3]) -> f64 {
+        let mut least = f64::INFINITY;
+        let periods = |axis: usize| if packing.repeats(axis) { -1..=1 } else { 0..=0 };
+        for (i, x) in centres.iter().enumerate() {
+            for axis in (0..packing.dimension).filter(|axis| !packing.repeats(*axis)) {
+                least = least.min(x[axis].min(packing.size[axis] - x[axis]) - packing.radii[i]);
+            }
+            for (j, y) in centres.iter().enumerate().skip(i + 1) {
+                for (a, b, c) in
+                    periods(0).flat_map(|a| periods(1).flat_map(move |b| periods(2).map(move |c| (a, b, c))))
+                {
+                    let image = *y + DVec3::new(f64::from(a), f64::from(b), f64::from(c)) * packing.size;
+                    least = least.min(x.distance(image) - packing.radii[i] - packing.radii[j]);
+                }
+            }
+        }
+        least
+    }
+
+    #[test]
+    fn packings_are_as_dense_as_asked_for_and_do_not_overlap() {
+        for (dimension, count, fraction, spread, periodic) in [
+            (3, 120, 0.60, 0.0, [true; 3]),
+            (3, 120, 0.45, 0.5, [true, false, true]),
+            (2, 150, 0.82, 0.6, [true; 3]),
+            (2, 100, 0.70, 0.6, [false; 3]),
+        ] {
+            let packing = Packing { periodic, ..packing(dimension, count, fraction, spread) };
+            assert!((packing.fraction() - fraction).abs() < 1e-12);
+            let centres = packing.pack(|_| ()).unwrap_or_else(|error| panic!("{dimension} {fraction}: {error}"));
+            assert_eq!(centres.len(), count);
+            let inside = |x: &DVec3| (0..dimension).all(|axis| x[axis] >= 0.0 && x[axis] <= packing.size[axis]);
+            assert!(centres.iter().all(inside));
+            assert!(least_gap(&packing, &centres) > 0.0, "{dimension} {fraction}");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_and_threads_do_not() {
+        let packing = packing(3, 700, 0.5, 0.3);
+        let with = |threads: usize, packing: &Packing| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| packing.pack(|_| ()).unwrap())
+        };
+        let one = with(1, &packing);
+        assert_eq!(one, with(2, &packing));
+        assert_ne!(one, with(1, &Packing { seed: 4, ..packing }));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let good = packing(3, 60, 0.3, 0.0);
+        let refused = |packing: Packing, words: &str| {
+            let error = packing.pack(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        refused(Packing { radii: Vec::new(), ..good.clone() }, "at least one particle");
+        refused(Packing { radii: vec![-1.0], ..good.clone() }, "positive");
+        refused(Packing { size: DVec3::new(0.4, 9.0, 9.0), ..good.clone() }, "at least 0.5");
+        refused(Packing { size: good.size * 0.6, ..good.clone() }, "no packing has 0.7405");
+        // Above the fraction at which random packings jam.
+        let jams = packing(3, 100, 0.72, 0.0);
+        let error = jams.pack(|_| ()).unwrap_err();
+        let PackingError::Jammed { reached, asked } = error else { panic!("{error}") };
+        assert!(reached > 0.55 && reached < 0.72 && (asked - 0.72).abs() < 1e-12, "{reached}");
+    }
+}
