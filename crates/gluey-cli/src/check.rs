@@ -6,13 +6,13 @@ use anyhow::Result;
 use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
 use gluey::environment::{Prediction, Signal, Span};
 use gluey::geometry::{Cell, Extent, Motion, Obstacle, Shape, Side};
+use gluey::logbook::extent;
 use gluey::measures::Instrument;
 use gluey::openings::{Inlet, Outlet, Region};
 use gluey::scene::Scene;
 use toml_edit::{DocumentMut, Item};
 
 use crate::arguments::CheckArguments;
-use crate::logbook::extent;
 use crate::metric;
 use crate::overrides::as_written;
 use crate::pair_forces;

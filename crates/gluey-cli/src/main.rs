@@ -8,7 +8,6 @@ mod fluid;
 mod force;
 mod host;
 mod info;
-mod logbook;
 mod measure;
 mod measured;
 mod memory;

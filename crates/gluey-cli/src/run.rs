@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use gluey::geometry::Particles;
+use gluey::logbook::{Logbook, before_the_first_step};
 use gluey::projection::{ProblemFile, ProblemFileError};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
@@ -13,7 +14,6 @@ use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path}
 
 use crate::arguments::RunArguments;
 use crate::host;
-use crate::logbook::{Logbook, before_the_first_step};
 use crate::progress::{Progress, Way};
 use crate::signals::StopSignals;
 use crate::source::{LOTTO_NAME, Source};

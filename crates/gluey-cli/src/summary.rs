@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gluey::logbook::Spent;
 use gluey::openings::Amount;
 use gluey::simulation::Timings;
 
-use crate::logbook::Spent;
 use crate::progress::Way;
 use crate::run::{Ending, Run};
 use crate::words::{duration, number, shares, size};

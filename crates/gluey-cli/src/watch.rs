@@ -15,9 +15,9 @@ use gluey_view::{Live, Order, Phase};
 use toml_edit::DocumentMut;
 
 use crate::UsageError;
-use crate::logbook::Logbook;
 use crate::overrides::{self, Override};
 use crate::signals::StopSignals;
+use gluey::logbook::Logbook;
 
 /// How long a paused run waits before it looks for signals again.
 const NAP: Duration = Duration::from_millis(50);

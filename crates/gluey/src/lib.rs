@@ -24,7 +24,7 @@
 //!
 //! [`scene`] reads a scene in TOML and gives a checked [`Simulation`](simulation::Simulation), or every problem of the
 //! file with its line and column; [`expression`] is the language of forces in it. [`trajectory`] writes series, frames
-//! and checkpoints and resumes a run with the same bytes. Nothing else in the library reads or writes a run; the caller
+//! and checkpoints and resumes a run with the same bytes; [`logbook`] decides when. Nothing else in the library reads or writes a run; the caller
 //! owns the loop, and nobody here prints. A clock is read only to tell where the time of steps goes.
 //!
 //! [`measures`] sums a moment up: density, contacts, stress, clusters, mixing.
@@ -72,6 +72,7 @@ pub mod environment;
 pub mod expression;
 pub mod geometry;
 pub mod interaction;
+pub mod logbook;
 pub mod measures;
 pub mod morton;
 pub mod neighbours;

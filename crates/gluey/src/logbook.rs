@@ -1,16 +1,17 @@
-//! What is written of a run, and when: everything here is a function of the states, so that a run that was stopped and
-//! resumed leaves the same bytes as one that never stopped. Only wall times look at a clock.
+//! What is written of a run of a scene, and when: everything here is a function of the states, so that a run that was
+//! stopped and resumed leaves the same bytes as one that never stopped, whoever drives it. Only wall times look at a clock.
 
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use glam::DVec3;
-use gluey::geometry::{Extent, Obstacle, Shape};
-use gluey::measures::{Instrument, observe};
-use gluey::scene::{Output, Scene};
-use gluey::simulation::{Simulation, StepReport, Timings};
-use gluey::trajectory::{
+
+use crate::geometry::{Extent, Obstacle, Shape};
+use crate::measures::{Instrument, observe};
+use crate::scene::{self, Output, Scene};
+use crate::simulation::{Simulation, StepReport, Timings};
+use crate::trajectory::{
     Checkpoint, Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, Timing,
     TrajectoryError,
 };
@@ -23,7 +24,9 @@ const MARGIN: f64 = 0.1;
 /// Wall time since this process started or resumed the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
+    /// In each part of the steps.
     pub steps: Timings,
+    /// Writing results and checkpoints.
     pub write: Duration,
 }
 
@@ -75,26 +78,31 @@ impl Logbook {
     }
 
     /// The folder of the run.
+    #[must_use]
     pub fn folder(&self) -> &Path {
         self.recorder.folder()
     }
 
     /// Frames written so far.
+    #[must_use]
     pub fn frames(&self) -> usize {
         if self.output.vtk || self.output.xyz || self.output.compact { self.recorder.frames().len() } else { 0 }
     }
 
     /// Wall time since this process started or resumed the run.
+    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// What it was spent on.
+    #[must_use]
     pub fn spent(&self, simulation: &Simulation) -> Spent {
         Spent { steps: simulation.timings(), write: self.write }
     }
 
     /// The step of the last checkpoint.
+    #[must_use]
     pub fn saved_step(&self) -> u64 {
         self.saved.0
     }
@@ -169,7 +177,7 @@ impl Logbook {
     /// The present frame as viewers get it.
     pub fn compact_frame(&self, simulation: &Simulation) -> io::Result<Vec<u8>> {
         let dimension = self.recorder.manifest().info.dimension;
-        with_frame(simulation, &self.view, |frame| gluey::trajectory::encode(frame, dimension))
+        with_frame(simulation, &self.view, |frame| crate::trajectory::encode(frame, dimension))
     }
 
     /// Adds a row of wall times, unless there is one of this step.
@@ -196,12 +204,15 @@ impl Logbook {
 }
 
 /// Nothing has been solved yet and no gap been measured.
+#[must_use]
 pub fn before_the_first_step() -> StepReport {
     StepReport { least_gap: f64::INFINITY, ..StepReport::default() }
 }
 
-fn run_info(scene: &Scene) -> RunInfo {
-    let group = |group: &gluey::scene::Group| Group { name: group.name.clone(), colour: group.colour };
+/// What makes a run of a scene the run it is.
+#[must_use]
+pub fn run_info(scene: &Scene) -> RunInfo {
+    let group = |group: &scene::Group| Group { name: group.name.clone(), colour: group.colour };
     RunInfo {
         scene_text: scene.text.clone(),
         scene_name: scene.name.clone(),
@@ -217,11 +228,17 @@ fn run_info(scene: &Scene) -> RunInfo {
 
 fn with_frame<T>(simulation: &Simulation, view: &Extent, take: impl FnOnce(&Frame) -> T) -> T {
     let (step, time) = (simulation.state.step, simulation.time());
-    let obstacles: Vec<_> = simulation.obstacles.iter().map(|obstacle| drawn(obstacle, time, view)).collect();
+    let obstacles = drawings(simulation, view);
     let (contacts, particles) = (simulation.contacts(), &simulation.state.particles);
     let clumps = &simulation.state.clumps;
     let clump = if clumps.is_empty() { Vec::new() } else { clumps.owners(particles.len()) };
     take(&Frame { step, time, particles, contacts: &contacts, obstacles: &obstacles, clump: &clump })
+}
+
+/// The obstacles where they are now, as far as the view reaches.
+#[must_use]
+pub fn drawings(simulation: &Simulation, view: &Extent) -> Vec<ObstacleSurface> {
+    simulation.obstacles.iter().map(|obstacle| drawn(obstacle, simulation.time(), view)).collect()
 }
 
 fn drawn(obstacle: &Obstacle, time: f64, view: &Extent) -> ObstacleSurface {
@@ -230,14 +247,16 @@ fn drawn(obstacle: &Obstacle, time: f64, view: &Extent) -> ObstacleSurface {
     ObstacleSurface { points: surface.points, triangles: surface.triangles, lines: surface.lines, moving }
 }
 
-/// The part of space that holds the scene at t = 0, and some room around it.
-fn view(scene: &Scene) -> Extent {
+/// The part of space that holds the scene at t = 0, and some room around it: infinite obstacles are drawn so far.
+#[must_use]
+pub fn view(scene: &Scene) -> Extent {
     let Extent { lower, upper, dimension } = extent(scene);
     let room = DVec3::splat(MARGIN * lower.distance(upper));
     Extent { lower: lower - room, upper: upper + room, dimension }
 }
 
 /// The smallest box that holds the particles, the inlets and the bounded obstacles of a scene where they are at t = 0.
+#[must_use]
 pub fn extent(scene: &Scene) -> Extent {
     let particles = &scene.simulation.state.particles;
     let (mut lower, mut upper) = (DVec3::INFINITY, DVec3::NEG_INFINITY);

@@ -1,0 +1,48 @@
+//! `gluey._gluey`: the library as the Python package `gluey` uses it.
+//!
+//! This layer is thin: arrays in, arrays out, exceptions for errors. What users see, with its words on units and use, is
+//! written in Python (`python/gluey`).
+//!
+//! Every long call releases the interpreter, and looks at signals between steps. A simulation is behind a lock that nobody
+//! waits for: who comes while a step is being taken gets a `RuntimeError`.
+
+mod arrays;
+mod engine;
+mod environment;
+mod errors;
+mod laboratory;
+mod lend;
+mod project;
+mod runs;
+
+use gluey::scene::Scene;
+use pyo3::prelude::*;
+
+/// The compiled part of the package `gluey`.
+#[pymodule]
+mod _gluey {
+    #[pymodule_export]
+    use super::engine::Engine;
+    #[pymodule_export]
+    use super::environment::Moment;
+    #[pymodule_export]
+    use super::laboratory::{plane_exact, plane_lubrication, plane_simulate, stokes_pair, stokes_plane};
+    #[pymodule_export]
+    use super::project::project;
+    #[pymodule_export]
+    use super::runs::{Frames, manifest};
+    #[pymodule_export]
+    use super::{schema, version};
+}
+
+/// The JSON schema of scenes.
+#[pyfunction]
+fn schema() -> String {
+    Scene::schema()
+}
+
+/// The version of the library.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}

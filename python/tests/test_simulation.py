@@ -1,0 +1,326 @@
+import gc
+import os
+import signal
+import threading
+import time
+
+import gluey
+import numpy as np
+import pytest
+
+COLUMNS = ["positions", "velocities", "radii", "masses", "groups", "ids"]
+
+
+def ball(**keys):
+    """A ball on its way to a floor."""
+    scene = gluey.Scene(dt=1e-2, until=5, name="ball", **keys)
+    scene.contact(gluey.Gluey()).obstacle(gluey.HalfSpace([0, 0, 0], [0, 0, 1]), name="floor")
+    return scene.particles([[0, 0, 1.5]], radii=0.5, masses=1)
+
+
+@pytest.fixture
+def lotto(scenes):
+    return gluey.Simulation.from_scene(scenes / "lotto-small.toml")
+
+
+def test_the_ball_of_the_paper_lets_go_when_the_pull_has_paid_back(scenes):
+    sim = gluey.Simulation.from_scene(
+        ball().force({"steps": {"times": [0, 2], "values": [[0, 0, -2], [0, 0, 2]]}})
+    )
+    deepest, left = 0.0, None
+    while sim.time < 5:
+        sim.step()
+        glue = sim.contacts.gamma.min(initial=0.0)
+        deepest = min(deepest, glue)
+        if left is None and deepest < 0 and glue == 0:
+            left = sim.time
+    assert deepest == pytest.approx(-4, abs=0.03)
+    assert left == pytest.approx(4, abs=0.02)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_views_are_the_memory_of_the_simulation(lotto, name):
+    first = getattr(lotto, name)
+    assert first.ctypes.data == lotto._address(name)
+    assert getattr(lotto, name).ctypes.data == first.ctypes.data
+    assert first.shape[0] == len(lotto) == 60
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_views_are_read_only_for_good(lotto, name):
+    view = getattr(lotto, name)
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        view.flags.writeable = True
+
+
+def test_a_view_shows_the_moment_it_was_taken_at(lotto):
+    view, part = lotto.positions, lotto.positions[::7, 1]
+    before, before_part = view.copy(), part.copy()
+    lotto.step(50)
+    assert np.array_equal(view, before)
+    assert np.array_equal(part, before_part)
+    assert not np.array_equal(lotto.positions, before)
+    assert lotto.positions.ctypes.data == lotto._address("positions") != view.ctypes.data
+    del lotto
+    gc.collect()
+    _ = [np.full(180, 7.0) for _ in range(1000)]  # whoever reads freed memory finds sevens
+    assert np.array_equal(view, before)
+
+
+def test_views_of_several_moments_live_side_by_side(lotto):
+    taken = []
+    for _ in range(20):
+        taken.append((lotto.positions, lotto.positions.copy(), lotto.velocities, lotto.velocities.copy()))
+        lotto.step(3)
+    for x, x_then, v, v_then in taken:
+        assert np.array_equal(x, x_then)
+        assert np.array_equal(v, v_then)
+
+
+def test_nothing_is_copied_where_nobody_looks(lotto):
+    before = lotto._address("positions")
+    assert lotto.positions.ctypes.data == before  # and dropped at once
+    lotto.step(5)
+    assert lotto._address("positions") == before
+
+
+def test_setting_velocities_leaves_old_views_alone(lotto):
+    old = lotto.velocities
+    lotto.velocities = np.full((60, 2), 0.25)
+    assert not old.any()
+    assert np.array_equal(lotto.velocities, np.tile([0.25, 0.25, 0], (60, 1)))
+
+
+def test_looking_does_not_change_the_trajectory(scenes, lotto):
+    other = gluey.Simulation.from_scene(scenes / "lotto-small.toml")
+    for _ in range(100):
+        held = (lotto.positions, lotto.velocities, lotto.contacts, lotto.report)
+        lotto.step()
+    other.step(100)
+    assert lotto.positions.tobytes() == other.positions.tobytes()
+    assert held[0].shape == (60, 3)
+
+
+def test_velocities_act():
+    sim = gluey.Simulation.from_scene(ball())
+    sim.velocities = [[0.5, 0, 0]]
+    sim.step(10)
+    assert sim.positions[0] == pytest.approx([0.05, 0, 1.5])
+
+
+def test_forces_act_until_they_are_taken_away():
+    sim = gluey.Simulation.from_scene(ball())
+    sim.forces = [[0, 0, 3.0]]
+    sim.step(10)
+    assert sim.velocities[0, 2] == pytest.approx(0.3)
+    assert np.array_equal(sim.forces, [[0, 0, 3]])
+    sim.forces = None
+    sim.step(10)
+    assert sim.velocities[0, 2] == pytest.approx(0.3)
+    assert sim.forces is None
+
+
+def test_forces_meet_drag_implicitly():
+    sim = gluey.Simulation.from_scene(ball().environment(drag=2.0))
+    sim.forces = [[1.0, 0, 0]]
+    sim.step()
+    assert sim.velocities[0, 0] == pytest.approx(1e-2 / (1 + 2e-2))  # (m + hζ) V = hF
+
+
+def test_an_environment_in_python_gives_the_bits_of_the_scenes_own():
+    def fall(now):
+        return now.velocities + now.dt * np.array([0.0, 0.0, -10.0])
+
+    ours = gluey.Simulation.from_scene(ball())
+    ours.set_environment(fall)
+    theirs = gluey.Simulation.from_scene(ball().environment(gravity=[0, 0, -10]))
+    ours.step(120)
+    theirs.step(120)
+    assert len(theirs.contacts.i) == 1
+    assert ours.positions.tobytes() == theirs.positions.tobytes()
+    assert ours.contacts.gamma.tobytes() == theirs.contacts.gamma.tobytes()
+
+
+def test_an_environment_may_give_inverse_masses_and_sees_all_columns():
+    seen = []
+
+    def environment(now):
+        seen.append(now)
+        return np.array([[0, 0, -1.0]]), np.array([4.0])
+
+    sim = gluey.Simulation.from_scene(ball())
+    sim.set_environment(environment)
+    sim.step()
+    sim.forces = [[1.0, 0, 0]]
+    sim.step()
+    assert sim.velocities[0] == pytest.approx([4e-2, 0, -1])
+    assert (seen[1].time, seen[1].dt) == (0.01, 0.01)
+    assert seen[1].velocities[0, 2] == -1
+    assert (seen[1].radii[0], seen[1].masses[0], seen[1].groups[0], seen[1].ids[0]) == (0.5, 1, 0, 0)
+
+
+def test_an_exception_in_an_environment_comes_out_and_the_state_stays():
+    class Mine(Exception):
+        pass
+
+    def fails(now):
+        if now.time > 0.025:
+            raise Mine("no fluid today")
+        return now.velocities
+
+    sim = gluey.Simulation.from_scene(ball())
+    sim.set_environment(fails)
+    with pytest.raises(Mine, match="no fluid today"):
+        sim.step(10)
+    assert sim.step_count == 3
+    with pytest.raises(Mine):
+        sim.step()
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.zeros((2, 3)), r"`velocities` has the shape \(2, 3\): expected \(1, 3\)"),
+        (np.zeros(3), r"`velocities` has the shape \(3,\)"),
+        (np.full((1, 3), np.nan), r"`velocities`\[0\] is \[NaN"),
+        ((np.zeros((1, 3)), np.array([-1.0])), r"`inverse_masses`\[0\] is -1"),
+        ((np.zeros((1, 3)), np.ones(3)), "`inverse_masses` has 3 entries: expected 1"),
+    ],
+)
+def test_bad_answers_of_an_environment_are_refused(answer, message):
+    sim = gluey.Simulation.from_scene(ball())
+    sim.set_environment(lambda now: answer)
+    with pytest.raises(ValueError, match=message):
+        sim.step()
+
+
+def test_an_environment_cannot_use_its_own_simulation():
+    sim = gluey.Simulation.from_scene(ball())
+    sim.set_environment(lambda now: sim.velocities)
+    with pytest.raises(RuntimeError, match="taking a step"):
+        sim.step()
+
+
+def test_bad_values_are_refused(lotto):
+    with pytest.raises(ValueError, match=r"`velocities` has the shape \(3, 3\): expected \(60, 3\)"):
+        lotto.velocities = np.zeros((3, 3))
+    with pytest.raises(ValueError, match=r"`forces`\[2\] is \[inf, 0, 0\]: expected finite numbers"):
+        forces = np.zeros((60, 3))
+        forces[2, 0] = np.inf
+        lotto.forces = forces
+    with pytest.raises(ValueError, match=r"`velocities`\[0\] has z = 1: this scene has two dimensions"):
+        lotto.velocities = np.ones((60, 3))
+    with pytest.raises(ValueError, match="`n` is -1"):
+        lotto.step(-1)
+    with pytest.raises(ValueError, match="`until` is NaN"):
+        lotto.run(until=float("nan"))
+    with pytest.raises(TypeError):
+        lotto.set_environment(3)
+    with pytest.raises(TypeError, match="from_scene"):
+        gluey.Simulation("scene.toml")
+
+
+def test_problems_of_a_scene_are_told_by_line_and_column(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text("time = { dt = -1, until = 1 }\nparticels = 3\n")
+    with pytest.raises(ValueError, match=r"bad\.toml:1:15") as caught:
+        gluey.Simulation.from_scene(path)
+    assert "particels" in str(caught.value)
+    with pytest.raises(ValueError, match="cannot be read"):
+        gluey.Simulation.from_scene(tmp_path / "none.toml")
+
+
+def test_a_step_that_fails_is_a_runtime_error():
+    scene = gluey.Scene(dt=0.1, until=1)
+    scene.obstacle(gluey.HalfSpace([0, 0, 0], [0, 0, 1]))
+    scene.obstacle(gluey.HalfSpace([0, 0, 1], [0, 0, -1]), motion=gluey.Translation([0, 0, -1]))
+    sim = gluey.Simulation.from_scene(scene.particles([[0, 0, 0.5]], radii=0.45, masses=1))
+    with pytest.raises(RuntimeError, match="pinched"):
+        sim.step(10)
+
+
+def test_a_checkpoint_goes_on_with_the_same_bits(tmp_path, lotto):
+    lotto.step(300)
+    other = gluey.Simulation.load(lotto.save(tmp_path / "here.gluey"))
+    assert other.step_count == 300
+    assert str(other.report) == str(lotto.report)
+    lotto.step(200)
+    other.step(200)
+    assert other.positions.tobytes() == lotto.positions.tobytes()
+    assert other.contacts.gamma.tobytes() == lotto.contacts.gamma.tobytes()
+    with pytest.raises(RuntimeError, match="checkpoint"):
+        gluey.Simulation.load(tmp_path / "nothing.gluey")
+
+
+def test_contacts_are_columns_of_the_pairs(lotto):
+    lotto.step(400)
+    now = lotto.contacts
+    assert len(now.i) > 10
+    assert now.normal.shape == (len(now.i), 3)
+    walls = now.j < 0
+    assert walls.any()
+    assert not walls.all()
+    assert np.array_equal(walls, now.obstacle >= 0)
+    pairs = ~walls
+    offset = lotto.positions[now.j[pairs]] - lotto.positions[now.i[pairs]]
+    distance = np.linalg.norm(offset, axis=1)
+    assert np.allclose(distance - lotto.radii[now.i[pairs]] - lotto.radii[now.j[pairs]], now.gap[pairs], atol=1e-12)
+    assert np.allclose(offset / distance[:, None], now.normal[pairs])
+    assert (now.gamma < 0).sum() == lotto.report["glued"]
+    assert list(now.to_pandas().columns[5:8]) == ["normal_x", "normal_y", "normal_z"]
+
+
+def test_the_report_has_the_loads_of_obstacles():
+    sim = gluey.Simulation.from_scene(ball().environment(gravity=[0, 0, -10]))
+    sim.step(200)
+    assert sim.report["contacts"] == 1
+    assert sim.report["loads"]["floor"]["force"] == pytest.approx([0, 0, -10])
+
+
+def test_an_interrupt_is_heard_within_a_step(scenes):
+    sim = gluey.Simulation.from_scene(scenes / "lotto-small.toml")
+    sent = []
+
+    def interrupt():
+        time.sleep(0.3)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        sim.step(10**9)
+    assert time.monotonic() - sent[0] < 1.0
+    taken = sim.step_count
+    sim.step()
+    assert sim.step_count == taken + 1 > 1
+
+
+def test_other_threads_run_during_steps_and_get_an_error_for_the_same_simulation(lotto):
+    counted, refused = [0], []
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            try:
+                lotto.positions  # noqa: B018
+            except RuntimeError as error:
+                refused.append(str(error))
+            time.sleep(1e-3)
+
+    done = threading.Event()
+    thread = threading.Thread(target=count)
+    thread.start()
+    lotto.step(2000)
+    done.set()
+    thread.join()
+    assert counted[0] > 3
+    assert any("taking a step" in message for message in refused)
+
+
+def test_help_tells_units():
+    assert "(length / time)" in gluey.Simulation.velocities.__doc__
+    assert "(momentum)" in gluey.Simulation.contacts.__doc__
+    for name in gluey.__all__:
+        assert getattr(gluey, name).__doc__, name
