@@ -66,7 +66,7 @@ impl Facts {
         let spent = spent(&fs::read_to_string(folder.join("timings.csv")).unwrap_or_default());
         let measured = Measured::read(folder, wishes)?;
         let changes = Intervention::read(folder)?;
-        Ok(Self { summary, steps, extremes, spent, changes, measured })
+        Ok(Self { summary, steps, extremes, spent, measured, changes })
     }
 
     /// The last step that anything is known of.

@@ -70,7 +70,9 @@ impl Template {
     pub fn of_mass(spheres: &[(DVec3, f64)], mass: f64, planar: bool) -> Result<Self, TemplateError> {
         let mut balls = Self::of_density(spheres, 1.0, planar)?.balls;
         let whole: f64 = balls.iter().map(|ball| ball.mass).sum();
-        balls.iter_mut().for_each(|ball| ball.mass *= mass / whole);
+        for ball in &mut balls {
+            ball.mass *= mass / whole;
+        }
         Self::of(balls, planar)
     }
 
@@ -80,7 +82,9 @@ impl Template {
         }
         let mass: f64 = balls.iter().map(|ball| ball.mass).sum();
         let centre = balls.iter().map(|ball| ball.position * ball.mass).sum::<DVec3>() / mass;
-        balls.iter_mut().for_each(|ball| ball.position -= centre);
+        for ball in &mut balls {
+            ball.position -= centre;
+        }
         let inertia = balls.iter().fold(DMat3::ZERO, |sum, ball| {
             let own = if planar { 0.5 } else { 0.4 } * ball.radius * ball.radius;
             sum + (point_inertia(ball.position) + DMat3::from_diagonal(DVec3::splat(own))) * ball.mass

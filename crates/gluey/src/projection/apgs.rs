@@ -64,24 +64,18 @@ impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
         let Self { blocks, levers, bodies_in_block, velocity, watch, by_products } = self;
         let task = Task { problem, criteria, velocity, watch };
-        match &problem.mobility {
-            None => {
-                blocks.load(problem, impulses, *bodies_in_block);
-                task.sweep(blocks, problem.steepest(), impulses)
-            }
-            Some(mobility) => match mobility.as_rigid() {
-                Some(rigid) => {
-                    levers.load(problem, rigid, impulses);
-                    let steepest = levers.steepest();
-                    task.sweep(levers, steepest, impulses)
-                }
-                None => {
-                    let outcome = by_products.solve(problem, criteria, impulses);
-                    by_products.velocity_into(problem, impulses, velocity);
-                    outcome
-                }
-            },
+        let Some(mobility) = &problem.mobility else {
+            blocks.load(problem, impulses, *bodies_in_block);
+            return task.sweep(blocks, problem.steepest(), impulses);
+        };
+        if let Some(rigid) = mobility.as_rigid() {
+            levers.load(problem, rigid, impulses);
+            let steepest = levers.steepest();
+            return task.sweep(levers, steepest, impulses);
         }
+        let outcome = by_products.solve(problem, criteria, impulses);
+        by_products.velocity_into(problem, impulses, velocity);
+        outcome
     }
 
     /// Those that the accuracy was told from.

@@ -279,7 +279,7 @@ impl Simulation {
             self.workspace.forget(); // whose spheres are held together is known by index
         }
         let State { particles, contacts, springs, clumps, bridges, ledger, .. } = &mut self.state;
-        let mut inside = Inside { particles, contacts, springs, clumps, bridges, ledger };
+        let mut inside = Inside { particles, contacts, springs, bridges, clumps, ledger };
         let report = &mut self.workspace.report;
         report.traffic = self.openings.pass(time, due, &self.obstacles, &mut inside);
         if self.state.contacts.len() < touching {

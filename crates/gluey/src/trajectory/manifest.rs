@@ -83,6 +83,7 @@ pub struct Manifest {
 
 /// The scalars at the top of the file. The scene follows them, then the groups, since in TOML tables come last.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "keys of a file")]
 struct Head<'a> {
     gluey: &'a str,
     format: u32,
@@ -106,6 +107,7 @@ struct Tail<'a> {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "keys of a file")]
 struct Whole {
     gluey: String,
     name: String,

@@ -91,7 +91,7 @@ fn record(recorder: &mut Recorder, plan: Plan, step: u64) -> Result<(), Trajecto
     }
     recorder.record_timing(&Timing { step, time, ..Timing::default() })?;
     if step.is_multiple_of(plan.checkpoint_every) || step == LAST {
-        recorder.checkpoint(&state, &report)?;
+        recorder.checkpoint(&state, report)?;
     }
     Ok(())
 }

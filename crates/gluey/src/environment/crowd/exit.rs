@@ -159,7 +159,9 @@ mod tests {
         let mut turnstile = Turnstile::new(Exit { from: DVec2::ZERO, to: DVec2::Y, out: DVec2::X });
         let crowd = |places: &[f64]| {
             let mut people = Particles::default();
-            places.iter().for_each(|x| people.push(DVec3::new(*x, 0.5, 0.0), 0.1, 1.0));
+            for x in places {
+                people.push(DVec3::new(*x, 0.5, 0.0), 0.1, 1.0);
+            }
             people
         };
         let looks = [(0.0, [-1.0, -1.0, 1.0]), (1.0, [1.0, -1.0, 1.0]), (2.0, [-1.0, 1.0, 1.0]), (3.0, [2.0; 3])];
