@@ -426,3 +426,13 @@ fn clumps_leave_whole_and_the_others_go_on() {
     assert!(clumps.list.len() < before && !clumps.list.is_empty() && left <= 10);
     assert_eq!(clumps.arms.len(), 3 * clumps.list.len());
 }
+
+#[test]
+fn the_last_clump_may_leave() {
+    let outlet = "[[outlet]]\nname = \"all\"\nbox = { lower = [-9, -9, -9], upper = [9, 9, 9] }\nfrom = 0.1\n";
+    let mut simulation = Scene::parse(&format!("{PILE}{outlet}"), Path::new("pile.toml")).unwrap().simulation;
+    for _ in 0..60 {
+        simulation.step().unwrap();
+    }
+    assert!(simulation.state.particles.is_empty() && simulation.state.clumps.is_empty());
+}

@@ -106,6 +106,11 @@ impl Moves {
         Ok(())
     }
 
+    /// Nobody is held together any more.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
     /// The clump of each particle; empty before the first prediction.
     #[must_use]
     pub fn owner(&self) -> &[u32] {

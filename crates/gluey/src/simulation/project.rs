@@ -164,6 +164,7 @@ impl Workspace {
     /// Spheres of a clump are predicted to move as one.
     pub(super) fn hold_together(&mut self, state: &State, inertia: bool, span: Span) -> Result<(), Refusal> {
         if state.clumps.is_empty() {
+            self.moves.clear();
             return Ok(());
         }
         if self.prediction.mobility.is_some() {
