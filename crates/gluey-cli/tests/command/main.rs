@@ -9,6 +9,7 @@ mod openings;
 mod pack;
 mod pair_forces;
 mod paper;
+mod periodic;
 mod pictures;
 mod plane;
 mod project;
