@@ -17,6 +17,8 @@ import { number } from './words.js';
 
 /** How often the server is asked what is new, while something may be (milliseconds). */
 const POLL = { live: 300, stored: 2000 };
+/** How often plots are drawn at most (milliseconds): they cost as much as the picture. */
+const PLOTS = 500;
 /** A picture that stands still is drawn this much finer, unless it has very many particles. */
 const FINE = 2;
 const MANY = 40000;
@@ -25,6 +27,15 @@ const PALE = 0.62;
 const SMALL = 0.5;
 
 const element = (id) => document.getElementById(id);
+
+/** Assigns only what is new: the browser lays out again what was assigned, even to the same value. */
+function put(node, properties) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith('aria-')) {
+      if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+    } else if (node[name] !== value) node[name] = value;
+  }
+}
 
 function notice(error) {
   const text = typeof error === 'string' ? error : error?.message;
@@ -183,7 +194,7 @@ class Watch {
   drawPlots() {
     const now = performance.now();
     if (this.plotsDue) return;
-    const pause = Math.max(0, 150 - (now - (this.plotted ?? 0)));
+    const pause = Math.max(0, PLOTS - (now - (this.plotted ?? 0)));
     this.plotsDue = true;
     setTimeout(() => {
       this.plotsDue = false;
@@ -220,7 +231,9 @@ class Watch {
       this.due = false;
       this.draw(1);
       clearTimeout(this.finer);
-      const fine = this.frame && this.frame.count <= MANY;
+      const { playing, following, ended } = this.player;
+      const still = !playing && !(following && !ended && this.status?.phase === 'running');
+      const fine = still && this.frame && this.frame.count <= MANY;
       if (fine) this.finer = setTimeout(() => this.draw(FINE), 250);
     });
   }
@@ -228,8 +241,7 @@ class Watch {
   /** What is cut away, as a plane. */
   plane() {
     const axis = element('axis').value;
-    element('cut').disabled = axis === '';
-    element('flip').disabled = axis === '';
+    for (const id of ['cut', 'flip']) put(element(id), { disabled: axis === '' });
     if (axis === '' || this.description.dimension !== 3) return null;
     const { lower, upper } = this.box();
     const k = Number(axis);
@@ -285,7 +297,7 @@ class Watch {
     if (!frame) return;
     this.drawn += 1;
     Object.assign(this.canvas.dataset, { step: frame.step, time: frame.time, drawn: this.drawn, count: frame.count });
-    element('clock').textContent = `t = ${number(frame.time)}`;
+    put(element('clock'), { textContent: `t = ${number(frame.time)}` });
     legend(element('legend'), {
       colouring: this.colouring,
       showsParticles: element('show-particles').checked,
@@ -315,22 +327,19 @@ class Watch {
   controls() {
     const { player } = this;
     const slider = element('slider');
-    slider.max = Math.max(0, player.length - 1);
-    slider.value = player.following || player.index < 0 ? slider.max : player.index;
-    slider.disabled = player.length === 0;
+    put(slider, { max: String(Math.max(0, player.length - 1)), disabled: player.length === 0 });
+    put(slider, { value: player.following || player.index < 0 ? slider.max : String(player.index) });
     const time = this.frame ? `t = ${number(this.frame.time)}, frame ${Number(slider.value) + 1} of ${player.length}` : 'no frame';
-    slider.setAttribute('aria-valuetext', time);
-    element('play').textContent = player.playing ? 'Pause' : 'Play';
-    element('play').setAttribute('aria-pressed', player.playing);
-    for (const id of ['play', 'first', 'back', 'forward', 'latest']) element(id).disabled = player.length === 0;
-    element('follow').hidden = !this.description.live || Boolean(player.ended);
-    element('follow').setAttribute('aria-pressed', player.following);
+    if (!player.playing) put(slider, { 'aria-valuetext': time });
+    put(element('play'), { textContent: player.playing ? 'Pause' : 'Play', 'aria-pressed': player.playing });
+    for (const id of ['play', 'first', 'back', 'forward', 'latest']) put(element(id), { disabled: player.length === 0 });
+    put(element('follow'), { hidden: !this.description.live || Boolean(player.ended), 'aria-pressed': player.following });
     const phase = this.status?.phase;
     const step = this.status && phase !== 'finished' ? `, step ${this.status.step} of ${this.status.last}` : '';
     const words = phase ? `${phase}${step}` : this.growing ? 'being written' : 'stored';
     const count = this.frame ? `${this.frame.count} particles` : `${player.length} frames`;
     const state = `${words} · ${count}`;
-    if (element('state').textContent !== state) element('state').textContent = state;
+    put(element('state'), { textContent: state });
   }
 
   /** Asks what is new, and again after a while. */

@@ -146,8 +146,8 @@ impl RunFolder {
                 let snapshots = Snapshots::open(&self.path)?;
                 let stamp = snapshots.stamps().iter().find(|stamp| stamp.step == step).ok_or_else(none)?;
                 let snapshot = snapshots.read(stamp)?;
-                encode(&snapshot.frame(), self.manifest.info.dimension)
-                    .map_err(|error| ViewError::Start(error.to_string()))
+                let failed = |cause| TrajectoryError::Io { action: "convert", path: self.path.clone(), cause };
+                Ok(encode(&snapshot.frame(), self.manifest.info.dimension).map_err(failed)?)
             }
             Frames::None => Err(none()),
         }
