@@ -79,11 +79,12 @@ impl Site {
 
     /// Adds a run, wherever it is, and gives what requests call it.
     pub fn add(&self, folder: &Path, live: Option<Arc<Live>>) -> String {
+        let folder: PathBuf = folder.components().collect(); // without a slash at its end
         let id = folder.display().to_string();
         let mut shown = self.shown();
         shown.open.remove(&id);
-        if !shown.named.iter().any(|other| other == folder) {
-            shown.named.push(folder.to_owned());
+        if !shown.named.contains(&folder) {
+            shown.named.push(folder);
         }
         if let Some(live) = live {
             shown.lives.insert(id.clone(), live);
@@ -94,8 +95,11 @@ impl Site {
     /// The runs that can be asked for.
     fn folders(&self) -> Vec<PathBuf> {
         let mut folders = runs(&self.runs);
-        let named = self.shown().named.clone();
-        folders.extend(named.into_iter().filter(|path| !runs(&self.runs).contains(path)));
+        for named in &self.shown().named {
+            if !folders.contains(named) {
+                folders.push(named.clone());
+            }
+        }
         folders
     }
 

@@ -58,7 +58,7 @@ impl Served {
 fn a_run_is_served_to_its_own_page_alone() {
     let place = Place::new();
     place.short("run", &[]).succeeds();
-    let served = Served::start(&place, &["view", "run", "--listen=127.0.0.1:0"]);
+    let served = Served::start(&place, &["view", "run/", "--listen=127.0.0.1:0"]);
     assert_eq!(served.path, "/?run=run");
     let (status, page) = served.get(&served.path);
     assert!(status == 200 && page.starts_with("<!doctype html>"), "{status} {page}");

@@ -71,11 +71,11 @@ test('a stored run: picture, slider, play, step, plots, downloads', async () => 
 
   await page.keyboard.press('End');
   await until(page, () => document.getElementById('picture').dataset.step === '200');
-  const captions = await page.locator('#plots figcaption').allTextContents();
-  assert.equal(captions.length, 4);
+  assert.equal(await page.locator('#plots figcaption').count(), 4);
   const series = readFileSync(place.path('stored/series.csv'), 'utf8').trim().split('\n');
   const column = series[0].split(',').indexOf('glued');
-  assert.ok(captions[1].includes(`glued ${series.at(-1).split(',')[column]}`), captions[1]);
+  const glued = `glued ${series.at(-1).split(',')[column]}`; // plots are drawn a little after the picture
+  await until(page, (text) => document.querySelectorAll('#plots figcaption')[1].textContent.includes(text), glued);
   await page.locator('#plots canvas').first().hover({ position: { x: 5, y: 30 } });
   await until(page, () => document.querySelector('#plots figcaption').textContent.includes('t = 0'));
 
