@@ -43,7 +43,7 @@ def plot(
     places = of.positions[:, axes]
     order = np.arange(len(of)) if of.dimension == 2 else np.argsort(-of.positions[:, 1])
     circles = [Circle(places[k], of.radii[k]) for k in order]
-    style = {"linewidths": 0.4, "edgecolors": "0.2"} | keys
+    style: dict[str, Any] = {"linewidths": 0.4, "edgecolors": "0.2"} | keys
     if colours is None:
         style["facecolors"] = np.asarray(of.group_colours)[of.groups[order]] if len(of) else "none"
     elif np.ndim(colours) == 1 and np.asarray(colours).dtype.kind in "fiu":
@@ -78,4 +78,6 @@ def _draw_contacts(ax: Axes, of: Simulation | Frame, axes: list[int]) -> None:
         start + now.normal * (of.radii[now.i] + now.gap)[:, None],
     )
     lines = np.stack([start[:, axes], end[:, axes]], axis=1)
-    ax.add_collection(LineCollection(lines, colors=np.where(now.gamma < 0, "tab:red", "0.3"), linewidths=0.8, zorder=3))
+    ax.add_collection(
+        LineCollection(list(lines), colors=np.where(now.gamma < 0, "tab:red", "0.3"), linewidths=0.8, zorder=3)
+    )

@@ -251,6 +251,11 @@ class Simulation:
         """−Σ m g·x of uniform gravity (energy), 0 without and with an environment from Python."""
         return self._engine.energies()[1]
 
+    @property
+    def timings(self) -> dict[str, float]:
+        """Seconds of wall time that the parts of steps have taken so far: predict, search, project, glue, move."""
+        return dict(self._engine.timings())
+
     def to_pandas(self) -> pandas.DataFrame:
         """The particles as a DataFrame with their ids as index."""
         return particle_frame(self)

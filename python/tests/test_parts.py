@@ -50,9 +50,12 @@ def test_the_projection_is_the_minimum_that_scipy_finds():
     A = (G * np.repeat(w, 3)) @ G.T
     b = gap / 0.5 + G @ u
     best = minimize(
-        lambda x: 0.5 * x @ A @ x + b @ x, np.zeros(len(pairs)), jac=lambda x: A @ x + b, bounds=[(x, None) for x in lower],
+        lambda x: 0.5 * x @ A @ x + b @ x,
+        np.zeros(len(pairs)),
+        jac=lambda x: A @ x + b,
+        bounds=[(x, None) for x in lower],
         options={"ftol": 1e-15, "gtol": 1e-12},
-    )  # fmt: skip
+    )
     solved = gluey.project(
         scipy.sparse.csr_matrix(G), gap=gap, apriori=u, inverse_mass=w, lower=lower, dt=0.5, tolerance=1e-12
     )

@@ -54,8 +54,8 @@ def test_a_run_goes_on_in_its_folder(scenes, tmp_path):
     same_bytes(tmp_path / "whole", tmp_path / "parts")
     with pytest.raises(RuntimeError, match="already holds a run"):
         gluey.Simulation.from_scene(path).run(until=0.1, out=tmp_path / "parts")
+    sim.step(10)
     with pytest.raises(ValueError, match="is of step 300 and not of the present state at step 210"):
-        sim.step(10)
         sim.run(until=0.4, out=tmp_path / "parts")
     gluey.Simulation.from_scene(path).run(until=0.01, out=tmp_path / "parts", overwrite=True)
     assert gluey.Run(tmp_path / "parts").series.step[-1] == 10

@@ -8,7 +8,7 @@ use glam::DVec3;
 use gluey::contact::{ContactGeometry, Partner};
 use gluey::logbook::{self, Logbook, before_the_first_step};
 use gluey::scene::{Scene, steps_until};
-use gluey::simulation::{Simulation, StepError, StepReport};
+use gluey::simulation::{Simulation, StepError, StepReport, Timings};
 use gluey::trajectory::{Checkpoint, IfPresent, ObstacleSurface, Progress, checkpoint_path};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -344,6 +344,13 @@ impl Engine {
         let inner = self.lock()?;
         let simulation = inner.simulation();
         Ok((simulation.state.step, simulation.time(), simulation.state.particles.len()))
+    }
+
+    /// Seconds that the parts of steps have taken so far, as (name, seconds).
+    fn timings(&self) -> PyResult<[(&'static str, f64); 5]> {
+        let Timings { predict, search, project, glue, advance } = self.lock()?.simulation().timings();
+        let parts = [("predict", predict), ("search", search), ("project", project), ("glue", glue), ("move", advance)];
+        Ok(parts.map(|(name, spent)| (name, spent.as_secs_f64())))
     }
 
     /// (kinetic, potential) energy.

@@ -178,6 +178,9 @@ export function tubes(frame, { black, colouring, dark }) {
     let radius = frame.radius[i];
     if (j >= 0) {
       end = centre(frame, j);
+      // A pair that meets through a face of a periodic cell is left out: its tube would cross the whole cell.
+      const reach = frame.radius[i] + frame.radius[j] + Math.max(gap[k], 0);
+      if (Math.hypot(...end.map((x, axis) => x - start[axis])) > 1.5 * reach) continue;
       radius = Math.min(radius, frame.radius[j]);
     } else {
       const length = frame.radius[i] + gap[k];
