@@ -91,11 +91,13 @@ pub struct Callable {
     pub flat: bool,
 }
 
+/// Velocities and inverse masses.
+type Answer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
+
 impl Callable {
     fn ask(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> PyResult<()> {
         Python::attach(|py| {
             let moment = Moment::new(py, particles, span)?;
-            type Answer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
             let answer = self.function.bind(py).call1((moment,))?;
             let (velocity, inverse_mass) = answer.extract::<Answer<'_>>()?;
             prediction.velocity = vectors("velocities", &velocity, Some(particles.len()))?;

@@ -73,6 +73,9 @@ pub fn plane_lubrication<'py>(
     columns(py, &run.samples)
 }
 
+/// When something happens, and what.
+type Events = Vec<(f64, &'static str)>;
+
 /// The exact solution at the times asked for, and its events as (time, what).
 #[pyfunction]
 pub fn plane_exact<'py>(
@@ -81,7 +84,7 @@ pub fn plane_exact<'py>(
     force: Force,
     until: f64,
     times: PyReadonlyArray1<'py, f64>,
-) -> PyResult<(Bound<'py, PyDict>, Vec<(f64, &'static str)>)> {
+) -> PyResult<(Bound<'py, PyDict>, Events)> {
     let experiment = experiment(start, force)?;
     let solution = py.detach(|| exact::solve(&experiment, until)).map_err(told)?;
     let times = times.as_array().to_vec();

@@ -214,7 +214,9 @@ fn a_clump_of_one_sphere_moves_as_the_sphere() {
     let clumps: Vec<(&Template, Start)> = starts.iter().map(|x| (&template, at(*x))).collect();
     let mut held = world(&clumps, falling(), true, law);
     let mut particles = Particles::default();
-    starts.iter().for_each(|x| particles.push(*x, 0.25, 0.7));
+    for x in &starts {
+        particles.push(*x, 0.25, 0.7);
+    }
     let mut alone = world(&[], falling(), true, law);
     alone.state.particles = particles;
     for _ in 0..400 {
