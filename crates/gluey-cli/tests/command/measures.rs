@@ -12,7 +12,7 @@ dimension = 2
 time = { dt = 5e-3, until = 0.3 }
 contact.law.gluey = { gamma_min = -0.1 }
 environment.gravity = [0, -9.81]
-particles = [{ density = 1, source.lattice = { lower = [0, 0.02], upper = [1, 0.5], spacing = 0.11, radius = 0.05, jitter = 0.5 } }]
+particles = [{ density = 1, source.lattice = { lower = [0, 0.3], upper = [1, 0.9], spacing = 0.11, radius = 0.05, jitter = 0.5 } }]
 obstacle = [{ name = "tray", shape.box = { side = "inside", lower = [0, 0], upper = [1, 1] } }]
 output = { frame_every = 7, series_every = 3, checkpoint_every = 11 }
 measure = [

@@ -48,14 +48,17 @@ use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::Particles;
 use crate::simulation::{Crossings, Gate};
 
-/// What went through a gate between two moments, by the sides on which those who are there at both were and are. Who went
-/// there and back counts as nothing, and so does who came or left; across a periodic boundary positions jump, and sides
-/// with them: the gates of a simulation count by motion instead.
+/// What went through a gate between two moments, by the sides on which those who are there at both, known by their ids, were
+/// and are; in a periodic cell along the shortest way. Who went there and back counts as nothing, and so does who came or
+/// left: the gates of a simulation count by motion instead.
 #[must_use]
 pub fn net_crossings(gate: &Gate, before: &Particles, after: &Particles) -> Crossings {
     let mut crossings = Crossings::default();
-    for ((from, to), radius) in before.position.iter().zip(&after.position).zip(&after.radius) {
-        gate.count(*from, *to, *radius, &mut crossings);
+    for ((id, to), radius) in after.id.iter().zip(&after.position).zip(&after.radius) {
+        let Ok(was) = before.id.binary_search(id) else { continue };
+        let from = before.position[was];
+        let way = after.cell.map_or(*to - from, |cell| cell.shortest(*to - from));
+        gate.count(from, from + way, *radius, &mut crossings);
     }
     crossings
 }
