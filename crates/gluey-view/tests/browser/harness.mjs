@@ -79,6 +79,6 @@ export async function visit(browser, url, { width = 960, height = 640, ...more }
 export const step = async (page) => Number(await page.locator('#picture').getAttribute('data-step') ?? -1);
 
 /** Waits until a function of the page is true. */
-export const until = (page, condition, argument) => page.waitForFunction(condition, argument, { timeout: 20000, polling: 50 });
+export const until = (page, condition, argument) => page.waitForFunction(condition, argument, { timeout: 40000, polling: 50 });
 
 export const shown = (page) => until(page, () => document.getElementById('picture').dataset.step !== undefined);

@@ -62,6 +62,8 @@ test('a stored run: picture, slider, play, step, plots, downloads', async () => 
   await until(page, () => document.getElementById('picture').dataset.step === '20');
   await page.keyboard.press('Home');
   await until(page, () => document.getElementById('picture').dataset.step === '0');
+  await page.locator('#speed').selectOption('0.25'); // slow enough not to end meanwhile on a busy machine
+  await page.locator('#picture').focus();
   await page.keyboard.press(' ');
   await until(page, () => Number(document.getElementById('picture').dataset.step) > 50);
   await page.keyboard.press(' ');
