@@ -84,6 +84,9 @@ impl Moment {
     }
 }
 
+/// Velocities, and velocities per impulse.
+type Answer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
+
 /// A-priori velocities from Python: the callable gets a [`Moment`] and gives arrays of (velocities, inverse masses).
 pub struct Callable {
     pub function: Py<PyAny>,

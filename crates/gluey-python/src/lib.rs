@@ -8,6 +8,8 @@
 #![allow(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
 #![allow(clippy::elidable_lifetime_names, reason = "what lives as long as the interpreter is attached is named alike")]
 
+#![allow(clippy::needless_pass_by_value, reason = "arguments of calls from Python arrive by value")]
+
 mod arrays;
 mod engine;
 mod environment;
