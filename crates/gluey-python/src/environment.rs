@@ -94,9 +94,6 @@ pub struct Callable {
     pub flat: bool,
 }
 
-/// Velocities and inverse masses.
-type Answer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
-
 impl Callable {
     fn ask(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> PyResult<()> {
         Python::attach(|py| {

@@ -5,9 +5,8 @@
 //!
 //! Every long call releases the interpreter, and looks at signals between steps. A simulation is behind a lock that nobody
 //! waits for: who comes while a step is being taken gets a `RuntimeError`.
-#![allow(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
-#![allow(clippy::elidable_lifetime_names, reason = "what lives as long as the interpreter is attached is named alike")]
 
+#![allow(clippy::elidable_lifetime_names, reason = "what lives as long as the interpreter is attached is named alike")]
 #![allow(clippy::needless_pass_by_value, reason = "arguments of calls from Python arrive by value")]
 
 mod arrays;
