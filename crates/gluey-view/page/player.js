@@ -62,8 +62,9 @@ export class Player {
 
   tick(now) {
     if (!this.playing) return;
-    this.cursor += ((now - this.last) / 1000) * RATE * this.speed;
-    this.last = now;
+    // A frame's time may lie before the moment at which play was pressed.
+    this.cursor += (Math.max(0, now - this.last) / 1000) * RATE * this.speed;
+    this.last = Math.max(now, this.last);
     const end = this.length - 1;
     if (this.cursor >= end && this.index >= end && !this.busy) {
       this.playing = false;
