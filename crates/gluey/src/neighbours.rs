@@ -114,6 +114,7 @@ impl Neighbours {
 
     /// Whether a ball is inside the enlarged ball of particle i as it was when the list was made.
     #[must_use]
+    #[inline]
     pub fn encloses(&self, i: usize, centre: DVec3, extent: f64) -> bool {
         let reference = &self.reference[i];
         let room = reference.room(extent);

@@ -59,9 +59,16 @@ impl<'a> Places<'a> {
 
     /// [`Placed::may_reach`]; most obstacles are out of reach of most particles, which the boxes tell without turning the
     /// point into the frame of the obstacle.
+    #[inline]
     pub(super) fn may_reach(self, k: usize, centre: DVec3, distance: f64) -> bool {
         let Place { lower, upper, .. } = &self.places[k];
         let beyond = (*lower - centre).max(centre - *upper).max_element();
-        beyond <= distance && self.get(k).may_reach(centre, distance)
+        beyond <= distance && self.may_reach_inside(k, centre, distance)
+    }
+
+    /// Apart, so that the test by boxes stays short.
+    #[inline(never)]
+    fn may_reach_inside(self, k: usize, centre: DVec3, distance: f64) -> bool {
+        self.get(k).may_reach(centre, distance)
     }
 }
