@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use glam::DVec3;
-use gluey::packing::{MOST, Packing, PackingError, Radii, box_volume, volume};
+use gluey::packing::{Container, MOST, Packing, PackingError, Radii, box_volume, volume};
 
 use crate::UsageError;
 use crate::words::{count, number};
@@ -23,7 +23,7 @@ pub struct PackArguments {
     /// Radii: `0.1`; `0.1..0.2` evenly between; `lognormal:MEDIAN,SIGMA`; or `0.1:3,0.2:1`, three of the first to one of the other
     #[arg(long)]
     radii: Radii,
-    /// Solid fraction: the share of the box that the particles take
+    /// Solid fraction: the share of the container that the particles take
     #[arg(long, value_name = "F")]
     fraction: f64,
     /// How many particles
@@ -32,6 +32,9 @@ pub struct PackArguments {
     /// Size of the box, which starts at the origin: `1,1,2`, in 2D `3,2`
     #[arg(long = "box", value_name = "X,Y,Z", value_delimiter = ',')]
     size: Option<Vec<f64>>,
+    /// What holds the particles, as wide as the box
+    #[arg(long, value_enum, default_value_t)]
+    container: Walls,
     /// Directions in which the box repeats: `x`, `xy`, `xyz`…; the others have walls
     #[arg(long, value_name = "AXES", default_value = "")]
     periodic: String,
@@ -47,6 +50,28 @@ pub struct PackArguments {
     /// Threads to compute with [default: all cores]; results do not depend on it
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+}
+
+/// A container by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Walls {
+    /// The box itself
+    #[default]
+    Box,
+    /// An upright cylinder in a box that is as long in x as in y; with --periodic z a pipe
+    Cylinder,
+    /// A ball in a cube, in 2D a disc in a square
+    Ball,
+}
+
+impl From<Walls> for Container {
+    fn from(walls: Walls) -> Self {
+        match walls {
+            Walls::Box => Self::Box,
+            Walls::Cylinder => Self::Cylinder,
+            Walls::Ball => Self::Ball,
+        }
+    }
 }
 
 /// Makes the packing and writes it.
@@ -93,6 +118,7 @@ fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
         }
     }
     let all = |radii: &[f64]| radii.iter().map(|r| volume(*r, dimension)).sum::<f64>();
+    let container = Container::from(wishes.container);
     let (mut radii, size);
     match (&wishes.size, wishes.count) {
         (None, None) => return usage("give --box, --count or both".into()),
@@ -100,14 +126,15 @@ fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
         (_, Some(n)) if n > MOST => return usage(format!("--count is {n}: at most {MOST}")),
         (None, Some(n)) => {
             radii = wishes.radii.draw(n, wishes.seed);
-            size = DVec3::splat((all(&radii) / wishes.fraction).powf(1.0 / dimension as f64));
+            let room = all(&radii) / (wishes.fraction * container.share(dimension));
+            size = DVec3::splat(room.powf(1.0 / dimension as f64));
         }
         (Some(sizes), n) => {
             size = DVec3::new(sizes[0], sizes[1], sizes.get(2).copied().unwrap_or(1.0));
             if !(size.min_element() > 0.0 && size.is_finite()) {
                 return usage("--box: sizes are positive and finite".into());
             }
-            let asked = wishes.fraction * box_volume(size, dimension);
+            let asked = wishes.fraction * container.share(dimension) * box_volume(size, dimension);
             let drawn = match n {
                 Some(n) => Some(wishes.radii.draw(n, wishes.seed)),
                 None => wishes.radii.filling(asked, dimension, wishes.seed),
@@ -119,7 +146,7 @@ fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
             }
         }
     }
-    Ok(Packing { dimension, size, periodic, radii, seed: wishes.seed })
+    Ok(Packing { container, dimension, size, periodic, radii, seed: wishes.seed })
 }
 
 /// The columns that `source.csv` reads, in digits that give the same numbers back.
@@ -160,6 +187,33 @@ fn in_a_scene(packing: &Packing, wishes: &PackArguments) -> String {
     }
     let file = wishes.out.display().to_string();
     let _ = writeln!(text, "[[particles]]\ndensity = 1\nsource.csv.path = {file:?}");
+    let middle = (0.5 * packing.size).to_array();
+    let middle: Vec<String> = middle[..packing.dimension].iter().map(f64::to_string).collect();
+    let (middle, radius) = (middle.join(", "), 0.5 * packing.size.x);
+    match packing.container {
+        Container::Ball => {
+            let shape = format!("shape.sphere = {{ side = \"inside\", centre = [{middle}], radius = {radius} }}");
+            let _ = writeln!(text, "[[obstacle]]\n{shape}");
+        }
+        Container::Cylinder => {
+            let caps = if packing.periodic[2] {
+                String::new()
+            } else {
+                format!(", length = {}, closed = true", packing.size.z)
+            };
+            let _ = writeln!(
+                text,
+                "[[obstacle]]\nshape.cylinder = {{ side = \"inside\", centre = [{middle}], axis = [0, 0, 1], radius = {radius}{caps} }}"
+            );
+        }
+        Container::Box => text.push_str(&sides(packing)),
+    }
+    text
+}
+
+/// The walls of a box.
+fn sides(packing: &Packing) -> String {
+    let (axes, mut text) = (["x", "y", "z"], String::new());
     if packing.periodic[..packing.dimension].contains(&false) {
         let sizes: Vec<String> = packing.size.to_array()[..packing.dimension].iter().map(f64::to_string).collect();
         let (zeros, sizes) = (vec!["0"; packing.dimension].join(", "), sizes.join(", "));

@@ -44,9 +44,35 @@ const BEYOND: f64 = 1e-5;
 /// Limit on the sweeps of a projection: a growth that takes more is not worth while.
 const MOST_SWEEPS: u64 = 4000;
 
+/// What holds the particles, as wide as its box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Container {
+    /// The box itself; sides that repeat are open.
+    #[default]
+    Box,
+    /// An upright cylinder, its axis along z (3D); without caps where z repeats.
+    Cylinder,
+    /// A ball, in 2D a disc.
+    Ball,
+}
+
+impl Container {
+    /// The share of its box that it takes.
+    #[must_use]
+    pub fn share(self, dimension: usize) -> f64 {
+        match self {
+            Self::Box => 1.0,
+            Self::Cylinder => 0.25 * PI,
+            Self::Ball => volume(0.5, dimension),
+        }
+    }
+}
+
 /// What to pack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packing {
+    /// What holds the particles.
+    pub container: Container,
     /// 2 for discs in the plane z = 0, or 3.
     pub dimension: usize,
     /// Size of the box, from the origin (length); in 2D its z is not read.
@@ -106,11 +132,11 @@ impl Environment for Still {
 }
 
 impl Packing {
-    /// Share of the box that the particles take.
+    /// Share of the container that the particles take.
     #[must_use]
     pub fn fraction(&self) -> f64 {
         let volume: f64 = self.radii.iter().map(|r| volume(*r, self.dimension)).sum();
-        volume / box_volume(self.size, self.dimension)
+        volume / (self.container.share(self.dimension) * box_volume(self.size, self.dimension))
     }
 
     /// The periodic cell; none where all sides are walls.
@@ -147,6 +173,27 @@ impl Packing {
                 return wrong("size", self.size[axis].to_string(), expected);
             }
         }
+        let size = self.size;
+        let (round, repeats) = match self.container {
+            Container::Box => (true, false),
+            Container::Cylinder if self.dimension == 2 => {
+                return wrong("container", "a cylinder".into(), "in 2D a box or a ball, which is a disc there".into());
+            }
+            Container::Cylinder => (size.x == size.y, self.repeats(0) || self.repeats(1)),
+            Container::Ball => {
+                (size.x == size.y && (self.dimension == 2 || size.x == size.z), (0..3).any(|k| self.repeats(k)))
+            }
+        };
+        if !round {
+            return wrong(
+                "size",
+                size.to_string(),
+                "the box of a round container is as wide in all round directions".into(),
+            );
+        }
+        if repeats {
+            return wrong("periodic", "set".into(), "only a cylinder repeats, along its axis z".into());
+        }
         let densest = if self.dimension == 2 { 0.9069 } else { 0.7405 };
         let equal = self.radii.iter().all(|r| *r == greatest);
         let (asked, most) = (self.fraction(), if equal { densest } else { 1.0 });
@@ -168,8 +215,18 @@ impl Packing {
         simulation.step()?; // the overlaps of the start
         while share < 1.0 + BEYOND {
             let next = (share * (1.0 + growth)).min(1.0 + BEYOND);
+            let before = simulation.state.clone();
             self.resize(&mut simulation, next);
             match simulation.step() {
+                // A curved wall that bends into a particle is met by repeated projections; where these do not do, it is as if
+                // there were no solution.
+                Ok(report) if report.unconverged > 0 => {
+                    simulation.state = before;
+                    growth *= 0.5;
+                    if growth < SMALLEST_GROWTH {
+                        return Err(self.jammed(share));
+                    }
+                }
                 Ok(_) => {
                     share = next;
                     growth = (FASTER * growth).min(LARGEST_GROWTH);
@@ -178,8 +235,7 @@ impl Packing {
                 Err(StepError::Pinched { .. } | StepError::NotConverged { .. } | StepError::TooManySubsteps { .. }) => {
                     growth *= 0.5;
                     if growth < SMALLEST_GROWTH {
-                        let reached = asked * share.powf(self.dimension as f64);
-                        return Err(PackingError::Jammed { reached, asked });
+                        return Err(self.jammed(share));
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -188,15 +244,31 @@ impl Packing {
         Ok(simulation.state.particles.position)
     }
 
+    fn jammed(&self, share: f64) -> PackingError {
+        let asked = self.fraction();
+        PackingError::Jammed { reached: asked * share.powf(self.dimension as f64), asked }
+    }
+
     /// Random centres, and the engine around them.
     fn start(&self) -> Result<Simulation, PackingError> {
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let mut particles = Particles { cell: self.cell()?, ..Particles::default() };
         for radius in &self.radii {
-            let mut x = DVec3::from_array([0; 3].map(|_| random.random::<f64>())) * self.size;
-            if self.dimension == 2 {
-                x.z = 0.0;
-            }
+            let x = loop {
+                let mut x = DVec3::from_array([0; 3].map(|_| random.random::<f64>()));
+                if self.dimension == 2 {
+                    x.z = 0.5;
+                }
+                let from_middle = x - 0.5;
+                let inside = match self.container {
+                    Container::Box => true,
+                    Container::Cylinder => from_middle.truncate().length() < 0.5,
+                    Container::Ball => from_middle.length() < 0.5,
+                };
+                if inside {
+                    break x * self.size * DVec3::new(1.0, 1.0, if self.dimension == 2 { 0.0 } else { 1.0 });
+                }
+            };
             particles.push(x, *radius, 1.0);
         }
         particles.wrap();
@@ -211,20 +283,24 @@ impl Packing {
         Ok(simulation)
     }
 
-    /// The sides that do not repeat.
+    /// The walls: sides that do not repeat, or what is round.
     fn walls(&self) -> Option<Obstacle> {
         let half =
             [0, 1, 2].map(|k| if k < self.dimension && !self.repeats(k) { 0.5 * self.size[k] } else { f64::INFINITY });
         let centre = DVec3::from_array([0, 1, 2].map(|k| if k < self.dimension { 0.5 * self.size[k] } else { 0.0 }));
-        let shape = Shape::Box {
-            centre,
-            half: half.into(),
-            orientation: DQuat::IDENTITY,
-            side: Side::Inside,
-            open: Vec::new(),
+        let (radius, side) = (0.5 * self.size.x, Side::Inside);
+        let shape = match self.container {
+            Container::Box if half.iter().all(|half| half.is_infinite()) => return None,
+            Container::Box => {
+                Shape::Box { centre, half: half.into(), orientation: DQuat::IDENTITY, side, open: Vec::new() }
+            }
+            Container::Cylinder => {
+                let length = if self.repeats(2) { f64::INFINITY } else { self.size.z };
+                Shape::Cylinder { centre, axis: DVec3::Z, radius, length, side, closed: !self.repeats(2) }
+            }
+            Container::Ball => Shape::Sphere { centre, radius, side },
         };
-        let walls = Obstacle { name: "walls".into(), shape, motions: Vec::new(), colour: None, roughness: 0.0 };
-        half.iter().any(|half| half.is_finite()).then_some(walls)
+        Some(Obstacle { name: "walls".into(), shape, motions: Vec::new(), colour: None, roughness: 0.0 })
     }
 
     fn resize(&self, simulation: &mut Simulation, share: f64) {
@@ -256,7 +332,7 @@ mod tests {
         let radii: Vec<f64> = (0..count).map(|_| 0.1 * (1.0 + spread * random.random::<f64>())).collect();
         let filled: f64 = radii.iter().map(|r| volume(*r, dimension)).sum();
         let size = DVec3::splat((filled / fraction).powf(1.0 / dimension as f64));
-        Packing { dimension, size, periodic: [true; 3], radii, seed: 3 }
+        Packing { container: Container::Box, dimension, size, periodic: [true; 3], radii, seed: 3 }
     }
 
     /// The least gap of any images of any two, and to the walls, by looking at all.
@@ -298,6 +374,34 @@ mod tests {
     }
 
     #[test]
+    fn round_containers_hold_what_is_packed() {
+        for (container, dimension, count, fraction, pipe) in [
+            (Container::Ball, 3, 150, 0.45, false),
+            (Container::Ball, 2, 100, 0.72, false),
+            (Container::Cylinder, 3, 200, 0.5, false),
+            (Container::Cylinder, 3, 200, 0.5, true),
+        ] {
+            let mut packing = packing(dimension, count, fraction, 0.3);
+            packing.size *= container.share(dimension).powf(-1.0 / dimension as f64);
+            packing = Packing { container, periodic: [false, false, pipe], ..packing };
+            assert!((packing.fraction() - fraction).abs() < 1e-12);
+            let centres = packing.pack(|_| ()).unwrap_or_else(|error| panic!("{container:?} {fraction}: {error}"));
+            let middle = 0.5 * packing.size;
+            for (x, r) in centres.iter().zip(&packing.radii) {
+                let from_middle = *x - middle;
+                let across = match container {
+                    Container::Ball if dimension == 3 => from_middle.length(),
+                    _ => from_middle.truncate().length(),
+                };
+                assert!(across + r < middle.x, "{container:?}");
+                assert!(pipe || container == Container::Ball || (x.z > *r && x.z < packing.size.z - r));
+            }
+            let walls_aside = Packing { container: Container::Box, ..packing };
+            assert!(least_gap(&walls_aside, &centres) > 0.0, "{container:?}");
+        }
+    }
+
+    #[test]
     fn the_seed_decides_and_threads_do_not() {
         let packing = packing(3, 700, 0.5, 0.3);
         let with = |threads: usize, packing: &Packing| {
@@ -317,6 +421,9 @@ mod tests {
             assert!(error.contains(words), "{error}");
         };
         refused(Packing { radii: Vec::new(), ..good.clone() }, "at least one particle");
+        let ball = Packing { container: Container::Ball, ..good.clone() };
+        refused(ball.clone(), "only a cylinder repeats");
+        refused(Packing { size: ball.size * DVec3::new(1.0, 1.0, 2.0), ..ball }, "as wide in all round directions");
         refused(Packing { radii: vec![-1.0], ..good.clone() }, "positive");
         refused(Packing { size: DVec3::new(0.4, 9.0, 9.0), ..good.clone() }, "at least 0.5");
         refused(Packing { size: good.size * 0.6, ..good.clone() }, "no packing has 0.7405");
