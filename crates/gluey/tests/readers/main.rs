@@ -69,7 +69,7 @@ fn write_run(folder: &Path, dimension: u8) -> Result<(), TrajectoryError> {
             step,
             time,
             particles,
-            kinetic_energy: 0.0,
+            kinetic_energy: particles.kinetic_energy(),
             potential_energy: -time,
             report: &report,
             measures: &[],
