@@ -278,6 +278,15 @@ def test_the_report_has_the_loads_of_obstacles():
     assert sim.report["loads"]["floor"]["force"] == pytest.approx([0, 0, -10])
 
 
+@pytest.fixture
+def interruptible():
+    """Who is started in the background may have been told to ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_is_heard_within_a_step(scenes):
     sim = gluey.Simulation.from_scene(scenes / "lotto-small.toml")
     sent = []
