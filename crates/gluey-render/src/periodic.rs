@@ -88,11 +88,11 @@ mod tests {
     #[test]
     fn who_sticks_out_is_seen_on_the_other_side() {
         let mut particles = Particles { cell: Some(cell([2.0, 2.0, 0.0])), ..Particles::default() };
-        for x in [0.1, 1.0, 1.95] {
+        for x in [0.125, 1.0, 1.875] {
             particles.push(DVec3::new(x, 1.0, 0.0), 0.2, 1.0);
         }
         let (all, colours) = with_images(&particles, vec![[0.1; 3], [0.2; 3], [0.3; 3]]);
-        assert_eq!(all.position[3..], [DVec3::new(2.1, 1.0, 0.0), DVec3::new(-0.05, 1.0, 0.0)]);
+        assert_eq!(all.position[3..], [DVec3::new(2.125, 1.0, 0.0), DVec3::new(-0.125, 1.0, 0.0)]);
         assert_eq!(colours[3..], [[0.1; 3], [0.3; 3]]);
         particles.cell = None;
         assert_eq!(with_images(&particles, colours[..3].to_vec()).0.len(), 3);
