@@ -7,7 +7,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum, ValueHint};
 use glam::DVec3;
-use gluey::packing::{Container, MOST, Packing, PackingError, Radii, box_volume, volume};
+use gluey::geometry::volume;
+use gluey::packing::{Container, MOST, Packing, PackingError, Radii, box_volume};
 
 use crate::UsageError;
 use crate::words::{count, number};

@@ -10,9 +10,9 @@
 //! the mass of the clump is its density times the volume of the union; centre and inertia are those of solid spheres of
 //! the masses so found. Who knows the inertia better gives it.
 
-use std::f64::consts::PI;
-
 use glam::{DMat3, DVec3};
+
+use crate::geometry::volume;
 
 /// Points along the diameter of a sphere at which shared volume is looked for.
 const POINTS: i32 = 48;
@@ -56,12 +56,11 @@ pub enum TemplateError {
 impl Template {
     /// A clump of spheres (or discs) of this density: centre and radius of each.
     pub fn of_density(spheres: &[(DVec3, f64)], density: f64, planar: bool) -> Result<Self, TemplateError> {
-        let volume =
-            |radius: f64| if planar { PI * radius * radius } else { 4.0 / 3.0 * PI * radius * radius * radius };
+        let dimension = if planar { 2 } else { 3 };
         let ball = |(k, (position, radius)): (usize, &(DVec3, f64))| Ball {
             position: *position,
             radius: *radius,
-            mass: density * volume(*radius) * own_share(spheres, k, planar),
+            mass: density * volume(*radius, dimension) * own_share(spheres, k, planar),
         };
         Self::of(spheres.iter().enumerate().map(ball).collect(), planar)
     }

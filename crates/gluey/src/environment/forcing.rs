@@ -1,13 +1,11 @@
 //! What acts on the particles: gravity, forces, the drag of a fluid and its flow.
 
-use std::f64::consts::PI;
-
 use glam::DVec3;
 
 use super::error::parsed_with;
 use super::{Drag, EnvironmentError, Signal, Signal3};
 use crate::expression::{Expression, ExpressionError};
-use crate::geometry::Particles;
+use crate::geometry::{Particles, volume};
 
 /// The variables of a force's expression: time, centre, velocity, radius and mass of the particle.
 pub const FORCE_VARIABLES: [&str; 9] = ["t", "x", "y", "z", "vx", "vy", "vz", "r", "m"];
@@ -47,10 +45,7 @@ impl Dimension {
     /// Volume of a sphere; in the plane that of a disc of unit thickness.
     #[must_use]
     pub fn volume(self, radius: f64) -> f64 {
-        match self {
-            Self::Two => PI * radius * radius,
-            Self::Three => 4.0 / 3.0 * PI * radius.powi(3),
-        }
+        volume(radius, self.components())
     }
 
     /// 1 in the directions that there are, 0 in the others.

@@ -116,6 +116,7 @@ impl<'a> Placed<'a> {
     pub(super) fn shape(&self) -> &'a Shape {
         self.shape
     }
+
     /// Whether the gap is convex in the sphere's centre for every feature.
     #[must_use]
     pub fn is_convex(&self) -> bool {
@@ -174,6 +175,16 @@ impl<'a> Placed<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a sphere is at least a gap away (lengths).
+    #[must_use]
+    pub fn leaves_room(&self, centre: DVec3, radius: f64, gap: f64) -> bool {
+        let mut clear = true;
+        if self.may_reach(centre, radius + gap) {
+            self.touches(centre, radius, gap, &mut |touch| clear &= touch.gap >= gap);
+        }
+        clear
     }
 
     /// Gap and normal of one feature, or its nearest image, whatever its distance; none where the feature does not exist.

@@ -126,11 +126,5 @@ pub(super) struct Door<'a> {
 
 /// Whether a particle touches no obstacle.
 fn is_clear(obstacles: &[Placed], centre: DVec3, radius: f64) -> bool {
-    obstacles.iter().all(|obstacle| {
-        let mut clear = true;
-        if obstacle.may_reach(centre, radius) {
-            obstacle.touches(centre, radius, 0.0, &mut |touch| clear &= touch.gap >= 0.0);
-        }
-        clear
-    })
+    obstacles.iter().all(|obstacle| obstacle.leaves_room(centre, radius, 0.0))
 }

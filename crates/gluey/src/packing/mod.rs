@@ -27,7 +27,7 @@ pub use radii::{MOST, Radii};
 
 use crate::adhesion::{Adhesion, Law};
 use crate::environment::{Environment, EnvironmentError, Prediction, Span};
-use crate::geometry::{Cell, Obstacle, Particles, Shape, Side};
+use crate::geometry::{Cell, Obstacle, Particles, Shape, Side, volume};
 use crate::simulation::{ImpulseRule, Settings, Simulation, State, StepError};
 
 /// Solid fraction at which the centres are drawn, overlaps and all.
@@ -309,12 +309,6 @@ impl Packing {
             *radius = asked * share;
         }
     }
-}
-
-/// Of a sphere, or the area of a disc.
-#[must_use]
-pub fn volume(radius: f64, dimension: usize) -> f64 {
-    if dimension == 2 { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) }
 }
 
 /// Of a box, or the area of a rectangle.

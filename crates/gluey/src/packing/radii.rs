@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::volume;
+use crate::geometry::volume;
 
 /// Most particles of a packing: beyond, the box is surely a mistake.
 pub const MOST: usize = 100_000_000;

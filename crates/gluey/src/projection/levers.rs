@@ -127,7 +127,6 @@ impl Lever {
 impl Levers {
     /// Lays the problem out, and starts from these impulses, raised to `lower`.
     pub(super) fn load(&mut self, problem: &Problem, rigid: &Rigid, impulses: &[f64]) {
-        let clumps = rigid.responses.len();
         self.bodies.clear();
         self.bodies.extend(rigid.responses.iter().map(|response| Body::new(*response)));
         let mut places = vec![0; rigid.owner.len()];
@@ -137,10 +136,9 @@ impl Levers {
                 places[sphere] = self.bodies.len() as u32;
                 let inverse_mass = rigid.inverse_mass[sphere];
                 let alone = Response { inverse_mass, ..Response::default() };
-                self.bodies.push(Body { inertia: DMat3::ZERO, ..Body::new(alone) });
+                self.bodies.push(Body::new(alone));
             }
         }
-        debug_assert!(self.bodies.len() >= clumps);
         let wall = self.bodies.len() as u32;
         self.bodies.push(Body::default());
         let place = |body: u32| if body == WALL { wall } else { places[body as usize] };

@@ -12,7 +12,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use super::diagnostics::Problem;
 use super::file::RegionFile;
-use super::sources::{Crowd, MOST, Nursery, Region, STREAM, TRIES, clear_of, too_many};
+use super::sources::{Crowd, MOST, Nursery, Region, STREAM, TRIES, too_many};
 use super::tree::Place;
 use super::value::{Finite, Name, NotNegative, Positive, Vector, usable};
 use crate::clump::{Clumps, Start, Template, TemplateError};
@@ -316,7 +316,7 @@ impl Nursery<'_> {
                 template.balls.iter().all(|ball| {
                     let (centre, radius) = (start.centre + start.orientation * ball.position, ball.radius);
                     crowd.has_room(centre, radius)
-                        && self.obstacles.iter().all(|obstacle| clear_of(obstacle, centre, radius, gap))
+                        && self.obstacles.iter().all(|obstacle| obstacle.leaves_room(centre, radius, gap))
                 })
             };
             let draw = |_| {

@@ -13,7 +13,7 @@ use super::diagnostics::{Problem, suggestion};
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
 use super::tree::Place;
 use super::value::{Name, Radii, Vector, shown, usable};
-use crate::geometry::{Cell, Particles, Placed};
+use crate::geometry::{Cell, Particles, Placed, volume};
 
 /// Random places tried for a particle before a fill gives up.
 pub(super) const TRIES: usize = 20_000;
@@ -128,7 +128,7 @@ impl Nursery<'_> {
 
     /// Of a sphere, in 2D of a disc of unit thickness.
     fn volume(&self, radius: f64) -> f64 {
-        if self.dimension == 2 { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) }
+        volume(radius, self.dimension)
     }
 
     pub(super) fn vector(&self, vector: &Vector) -> Result<DVec3, Problem> {
@@ -316,7 +316,7 @@ impl Nursery<'_> {
             let radius = radii[index];
             let free = |centre: &DVec3| {
                 crowd.has_room(*centre, radius)
-                    && self.obstacles.iter().all(|obstacle| clear_of(obstacle, *centre, radius, gap))
+                    && self.obstacles.iter().all(|obstacle| obstacle.leaves_room(*centre, radius, gap))
             };
             let found = (0..TRIES).filter_map(|_| region.sample(radius, random)).find(free);
             let Some(centre) = found else {
@@ -336,15 +336,6 @@ impl Nursery<'_> {
         }
         Ok(seedlings)
     }
-}
-
-/// Whether a sphere is at least a gap away from an obstacle.
-pub(super) fn clear_of(obstacle: &Placed, centre: DVec3, radius: f64, gap: f64) -> bool {
-    let mut clear = true;
-    if obstacle.may_reach(centre, radius + gap) {
-        obstacle.touches(centre, radius, gap, &mut |touch| clear &= touch.gap >= gap);
-    }
-    clear
 }
 
 /// Why there is a limit.
