@@ -266,6 +266,7 @@ fn an_obstacle_and_its_image_hold_a_particle_between_them() {
     let mut simulation = simulation(particles, vec![obstacle("ball", shape)], gluey(f64::NEG_INFINITY));
     simulation.environment = gravity(-DVec3::Y);
     simulation.settings.dt = 0.01;
+    simulation.settings.criteria.tolerance = 1e-9;
     for _ in 0..200 {
         assert!(simulation.step().unwrap().least_gap > -1e-6);
     }

@@ -20,7 +20,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::quads::{Objective, Quads, WALLS};
-use super::sweep::{Body, Earlier, Motion, Unknowns, extrapolate};
+use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
 use super::{Problem, WALL, worse};
 use crate::room::{make_room, refill};
 
@@ -193,20 +193,20 @@ impl Blocks {
     }
 
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
-    pub(super) fn advance(&mut self, momentum: f64) -> Advance {
+    pub(super) fn advance(&mut self, pace: Pace) -> Advance {
         let arrived = std::mem::replace(&mut self.under_way, !self.borders.is_empty());
         let borders = &self.borders;
         each(&mut self.interiors, |interior| {
             if arrived {
                 interior.take(borders);
             }
-            interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, momentum);
-            interior.motion = interior.rows.sweep(&mut interior.bodies, momentum);
+            interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, pace.momentum);
+            interior.motion = interior.rows.sweep(&mut interior.bodies, pace);
         });
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
-            border.motion = border.rows.sweep(&mut border.copies, momentum);
+            border.motion = border.rows.sweep(&mut border.copies, pace);
         });
         let own = self.interiors.iter().map(|interior| interior.motion);
         let motion = own.chain(self.borders.iter().map(|border| border.motion)).fold(Motion::default(), Motion::with);

@@ -11,7 +11,7 @@ use glam::{DMat3, DVec3};
 
 use super::blocks::Advance;
 use super::quads::Objective;
-use super::sweep::Motion;
+use super::sweep::{Motion, Pace};
 use super::{ALONE, Problem, Response, Rigid, Row, WALL, worse};
 
 /// The rows of a problem with clumps.
@@ -185,7 +185,7 @@ impl Levers {
     }
 
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
-    pub(super) fn advance(&mut self, momentum: f64) -> Advance {
+    pub(super) fn advance(&mut self, Pace { momentum, relaxation }: Pace) -> Advance {
         let mut energy = 0.0;
         for body in &mut self.bodies {
             let (velocity, spin) = body.since();
@@ -200,7 +200,7 @@ impl Levers {
                 continue; // Between two that cannot move a row stays where it is.
             }
             let ahead = unknown.x + momentum * unknown.d;
-            let next = (ahead - row.closing(&self.bodies) / row.diagonal).max(row.lower);
+            let next = (ahead - relaxation * row.closing(&self.bodies) / row.diagonal).max(row.lower);
             let (change, d) = (next - ahead, next - unknown.x);
             if change != 0.0 {
                 row.push(&mut self.bodies, change);

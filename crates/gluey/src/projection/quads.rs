@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::sweep::{Body, Joint, Motion, Quad, Unknowns, sweep};
+use super::sweep::{Body, Joint, Motion, Pace, Quad, Unknowns, sweep};
 use super::{Problem, Row, WALL, worse};
 use crate::room::make_room;
 
@@ -103,8 +103,8 @@ impl Quads {
         }
     }
 
-    pub(super) fn sweep(&mut self, bodies: &mut [Body], momentum: f64) -> Motion {
-        sweep(bodies, &self.fours, &mut self.unknowns, momentum)
+    pub(super) fn sweep(&mut self, bodies: &mut [Body], pace: Pace) -> Motion {
+        sweep(bodies, &self.fours, &mut self.unknowns, pace)
     }
 
     pub(super) fn mark(&mut self) {

@@ -1,9 +1,9 @@
 //! One Gauss–Seidel sweep over a list of rows, at the speed of memory.
 //!
-//! In variables of unit diagonal, z_c = √A_cc Λ_c and n̂_c = n_c/√A_cc, a row is relaxed exactly by
+//! In variables of unit diagonal, z_c = √A_cc Λ_c and n̂_c = n_c/√A_cc, a row is relaxed (exactly where ω = 1) by
 //!
 //! ```text
-//! y = x + β d,   w = D/(h√A_cc) + n̂·(V_j − V_i),   z = max(√A_cc lower, y − w),
+//! y = x + β d,   w = D/(h√A_cc) + n̂·(V_j − V_i),   z = max(√A_cc lower, y − ω w),
 //! V_i ← V_i − n̂ (z − y)/m_i,   V_j ← V_j + n̂ (z − y)/m_j,   (x, d) ← (z, z − x):
 //! ```
 //!
@@ -61,6 +61,15 @@ pub(super) struct Unknowns {
     pub d: [f64; 4],
 }
 
+/// How a sweep goes on from the last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pace {
+    /// β.
+    pub momentum: f64,
+    /// ω: how far a row goes, relative to the way to its minimum.
+    pub relaxation: f64,
+}
+
 /// What a sweep tells about the momentum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Motion {
@@ -68,7 +77,7 @@ pub(super) struct Motion {
     pub against: f64,
     /// Σ d².
     pub squared: f64,
-    /// max |z − y|, which is the residual of the rows as the sweep met them.
+    /// max |z − y|, which is ω times the residual of the rows as the sweep met them.
     pub largest: f64,
 }
 
@@ -90,14 +99,14 @@ impl Motion {
     }
 }
 
-/// Sweeps once over the rows with momentum β.
-pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
+/// Sweeps once over the rows.
+pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], pace: Pace) -> Motion {
     #[cfg(target_arch = "x86_64")]
     if wide::is_possible() {
         #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
-        return unsafe { wide::sweep(bodies, quads, unknowns, momentum) };
+        return unsafe { wide::sweep(bodies, quads, unknowns, pace) };
     }
-    narrow_sweep(bodies, quads, unknowns, momentum)
+    narrow_sweep(bodies, quads, unknowns, pace)
 }
 
 /// (before, V) ← (V, V + β (V − before)); tells Σ m |V − before|².
@@ -125,7 +134,7 @@ fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64
 }
 
 /// The sweep in plain arithmetic.
-fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
+fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], pace: Pace) -> Motion {
     let (mut against, mut squared, mut largest) = ([0.0; 4], [0.0; 4], [0.0_f64; 4]);
     for (quad, unknown) in quads.iter().zip(unknowns) {
         let mut change = [0.0; 4];
@@ -134,8 +143,8 @@ fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], 
             let (from, to) = (bodies[i as usize].velocity, bodies[j as usize].velocity);
             let [px, py, pz] = [0, 1, 2].map(|axis| (to[axis] - from[axis]) * n[axis]);
             let w = (px + py) + pz + quad.rate[lane];
-            let (x, y) = (unknown.x[lane], momentum.mul_add(unknown.d[lane], unknown.x[lane]));
-            let free = y - w;
+            let (x, y) = (unknown.x[lane], pace.momentum.mul_add(unknown.d[lane], unknown.x[lane]));
+            let free = (-pace.relaxation).mul_add(w, y);
             let z = if free > quad.lower[lane] { free } else { quad.lower[lane] };
             let d = z - x;
             change[lane] = z - y;
@@ -166,7 +175,7 @@ mod wide {
     };
     use std::ptr::{from_mut, from_ref};
 
-    use super::{Body, Earlier, Joint, Motion, Quad, Unknowns};
+    use super::{Body, Earlier, Joint, Motion, Pace, Quad, Unknowns};
 
     /// Bodies, joints and arrays in quads are 32 bytes at an address that is a multiple of 32.
     const _: () = assert!(size_of::<Body>() == 32 && align_of::<Body>() == 32);
@@ -180,10 +189,11 @@ mod wide {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], momentum: f64) -> Motion {
+    pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], pace: Pace) -> Motion {
         let (mut against, mut squared) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let mut largest = _mm256_setzero_pd();
-        let (momentum, sign) = (_mm256_set1_pd(momentum), _mm256_set1_pd(-0.0));
+        let (momentum, relaxation) = (_mm256_set1_pd(pace.momentum), _mm256_set1_pd(pace.relaxation));
+        let sign = _mm256_set1_pd(-0.0);
         for (quad, unknown) in quads.iter().zip(unknowns) {
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
@@ -196,7 +206,7 @@ mod wide {
             let w = _mm256_add_pd(_mm256_add_pd(inner, outer), load(&quad.rate));
             let x = load(&unknown.x);
             let y = _mm256_fmadd_pd(momentum, load(&unknown.d), x);
-            let z = _mm256_max_pd(_mm256_sub_pd(y, w), load(&quad.lower));
+            let z = _mm256_max_pd(_mm256_fnmadd_pd(relaxation, w, y), load(&quad.lower));
             let (change, d_new) = (_mm256_sub_pd(z, y), _mm256_sub_pd(z, x));
             against = _mm256_fnmadd_pd(change, d_new, against);
             squared = _mm256_fmadd_pd(d_new, d_new, squared);
@@ -327,11 +337,12 @@ mod tests {
         for _ in 0..20 {
             let (mut bodies, mut before, quads, mut unknowns) = system(&mut random);
             let (mut bodies_too, mut before_too, mut unknowns_too) = (bodies.clone(), before.clone(), unknowns.clone());
-            for momentum in [0.0, 0.7, 0.3] {
+            for (momentum, relaxation) in [(0.0, 1.0), (0.7, 1.1), (0.3, 1.0)] {
+                let pace = Pace { momentum, relaxation };
                 let energy = narrow_extrapolate(&mut bodies, &mut before, momentum);
                 assert_eq!(energy, unsafe { wide::extrapolate(&mut bodies_too, &mut before_too, momentum) });
-                let motion = narrow_sweep(&mut bodies, &quads, &mut unknowns, momentum);
-                assert_eq!(motion, unsafe { wide::sweep(&mut bodies_too, &quads, &mut unknowns_too, momentum) });
+                let motion = narrow_sweep(&mut bodies, &quads, &mut unknowns, pace);
+                assert_eq!(motion, unsafe { wide::sweep(&mut bodies_too, &quads, &mut unknowns_too, pace) });
                 assert_eq!((&bodies, &before, &unknowns), (&bodies_too, &before_too, &unknowns_too));
             }
         }
@@ -346,7 +357,7 @@ mod tests {
         let joints = [Joint { normal: [scale.recip(), 0.0, 0.0], i: 0, j: 1 }, idle, idle, idle];
         let quad = Quad { joints, rate: [0.25 / scale, 0.0, 0.0, 0.0], lower: [0.0; 4] };
         let mut unknowns = [Unknowns::default()];
-        let motion = sweep(&mut bodies, &[quad], &mut unknowns, 0.0);
+        let motion = sweep(&mut bodies, &[quad], &mut unknowns, Pace { momentum: 0.0, relaxation: 1.0 });
         // The bodies may close at 0.25: 1 − Λ (1/2 + 1/4) = 0.25, so Λ = 1.
         assert!((unknowns[0].x[0] / scale - 1.0).abs() < 1e-15);
         assert!((bodies[0].velocity[0] - 0.5).abs() < 1e-15 && (bodies[1].velocity[0] - 0.25).abs() < 1e-15);
