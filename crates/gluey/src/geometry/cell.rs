@@ -72,13 +72,9 @@ impl Cell {
 
     /// The shortest of the vectors that differ from this one by periods.
     #[must_use]
-    #[inline(never)] // who asks mostly has no cell, and should stay short
+    #[inline]
     pub fn shortest(&self, offset: DVec3) -> DVec3 {
-        let Self { period, .. } = *self;
-        let nearest = |d: f64, period: f64| {
-            let half = 0.5 * period;
-            if period == 0.0 || (-half <= d && d <= half) { d } else { d - period * (d / period).round() }
-        };
+        let Self { period, .. } = self;
         DVec3::new(nearest(offset.x, period.x), nearest(offset.y, period.y), nearest(offset.z, period.z))
     }
 
@@ -121,6 +117,15 @@ impl Cell {
     pub fn shifts_near(&self, point: DVec3, distance: f64) -> impl Iterator<Item = DVec3> + use<> {
         self.shifts(point, self.lower - distance, self.lower + self.period + distance)
     }
+}
+
+/// The number of least size among those that differ from this one by periods; 0: there is none.
+///
+/// Apart, and of one number: who asks mostly has no cell, and should stay short and keep its vectors in registers.
+#[inline(never)]
+fn nearest(d: f64, period: f64) -> f64 {
+    let half = 0.5 * period;
+    if period == 0.0 || (-half <= d && d <= half) { d } else { d - period * (d / period).round() }
 }
 
 #[cfg(test)]

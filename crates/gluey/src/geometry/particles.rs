@@ -106,7 +106,12 @@ impl Particles {
     #[must_use]
     #[inline]
     pub fn gap(&self, i: usize, j: usize) -> (f64, DVec3) {
-        let offset = self.offset(i, j);
+        self.gap_across(self.offset(i, j), i, j)
+    }
+
+    /// The same where the offset from i to j is at hand.
+    #[inline]
+    pub(crate) fn gap_across(&self, offset: DVec3, i: usize, j: usize) -> (f64, DVec3) {
         let distance = offset.length();
         let normal = if distance > 0.0 { offset / distance } else { DVec3::X };
         (distance - self.radius[i] - self.radius[j], normal)

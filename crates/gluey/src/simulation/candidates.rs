@@ -171,10 +171,11 @@ impl Search<'_> {
         for &j in vicinity.after(i) {
             let k = j as usize;
             // Many of those that are listed are out of reach; that needs no root.
-            if self.particles.offset(i, k).length_squared() > (extent + vicinity.extent(k)).powi(2) {
+            let offset = self.particles.offset(i, k);
+            if offset.length_squared() > (extent + vicinity.extent(k)).powi(2) {
                 continue;
             }
-            let (gap, normal) = self.particles.gap(i, k);
+            let (gap, normal) = self.particles.gap_across(offset, i, k);
             let relative = self.apriori[k] - self.apriori[i];
             if gap + self.dt * normal.dot(relative) <= self.diversion[i] + self.diversion[k] {
                 let slip = self.slip(gap, normal, relative);

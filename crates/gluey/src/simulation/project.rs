@@ -596,8 +596,9 @@ impl Workspace {
             let (i, j) = (row.i as usize, row.j as usize);
             // Where the gap is surely larger than the least one the root need not be taken.
             let touching = particles.radius[i] + particles.radius[j] + least.max(0.0);
-            let squared = particles.offset(i, j).length_squared();
-            if squared <= touching * touching * ROUNDED_UP { least.min(particles.gap(i, j).0) } else { least }
+            let offset = particles.offset(i, j);
+            let may_be = offset.length_squared() <= touching * touching * ROUNDED_UP;
+            if may_be { least.min(particles.gap_across(offset, i, j).0) } else { least }
         };
         let (so_far, rows) = (self.report.least_gap, self.problem.rows.par_iter().zip(&self.pairs));
         self.report.least_gap = rows.with_min_len(ROWS_IN_TASK).fold(|| so_far, look).reduce(|| so_far, f64::min);
