@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::sweep::{Body, Joint, Motion, Pace, Quad, Unknowns, sweep};
+use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Unknowns, sweep};
 use super::{Problem, Row, WALL, worse};
 use crate::room::make_room;
 
@@ -19,6 +19,8 @@ pub(super) struct Quads {
     /// Which row of the problem is where, four a quad.
     rows: Vec<u32>,
     fours: Vec<Quad>,
+    /// Of the first quads, up to the last with a bound that is not 0.
+    bounds: Vec<Bounds>,
     unknowns: Vec<Unknowns>,
     /// Rows set aside because their quad already moves one of their bodies.
     aside: Vec<u32>,
@@ -46,6 +48,7 @@ impl Quads {
         let entry = |row: u32| Entry::new(row, (problem, impulses), (bodies, &place));
         self.rows.clear();
         self.fours.clear();
+        self.bounds.clear();
         self.unknowns.clear();
         // Hardly any quad is padded.
         make_room(&mut self.rows, listed.len() + 4);
@@ -84,16 +87,28 @@ impl Quads {
             make_room(&mut self.fours, 1);
             make_room(&mut self.unknowns, 1);
             self.rows.extend_from_slice(&quad.rows);
+            if quad.bounds != Bounds::default() {
+                let missing = self.fours.len() - self.bounds.len();
+                make_room(&mut self.bounds, missing + 1);
+                self.bounds.resize(self.fours.len(), Bounds::default());
+                self.bounds.push(quad.bounds);
+            }
             self.fours.push(quad.four);
             self.unknowns.push(quad.unknowns);
         }
     }
 
+    /// The quads with their bounds and unknowns.
+    fn each(&self) -> impl Iterator<Item = (&Quad, [f64; 4], &Unknowns)> {
+        let bounds = self.bounds.iter().copied().chain(std::iter::repeat(Bounds::default()));
+        self.fours.iter().zip(bounds).zip(&self.unknowns).map(|((quad, bounds), unknown)| (quad, bounds.lower, unknown))
+    }
+
     /// The impulses in the problem's order, exactly `lower` where the bound holds.
     pub(super) fn unload(&self, problem: &Problem, bodies: &[Body], impulses: &mut [f64]) {
-        for ((quad, unknown), rows) in self.fours.iter().zip(&self.unknowns).zip(self.rows.chunks_exact(4)) {
+        for ((quad, lower, unknown), rows) in self.each().zip(self.rows.chunks_exact(4)) {
             for (lane, &row) in rows.iter().enumerate().filter(|(_, row)| **row != NONE) {
-                let (z, bound) = (unknown.x[lane], quad.lower[lane]);
+                let (z, bound) = (unknown.x[lane], lower[lane]);
                 // Most bounds are 0, which needs no look at the row.
                 let lower = if bound == 0.0 { 0.0 } else { problem.rows[row as usize].lower };
                 let scale = scale(&quad.joints[lane], bodies);
@@ -104,7 +119,8 @@ impl Quads {
     }
 
     pub(super) fn sweep(&mut self, bodies: &mut [Body], pace: Pace) -> Motion {
-        sweep(bodies, &self.fours, &mut self.unknowns, pace)
+        let Self { fours: quads, bounds, unknowns, .. } = self;
+        sweep(bodies, Rows { quads, bounds, unknowns }, pace)
     }
 
     pub(super) fn mark(&mut self) {
@@ -122,14 +138,14 @@ impl Quads {
     /// Σ w d, and how often d can be repeated before a row meets its bound.
     pub(super) fn slope(&self, bodies: &[Body]) -> (f64, f64) {
         let (mut slope, mut room) = (0.0, f64::INFINITY);
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+        for (quad, lower, unknown) in self.each() {
             for (lane, joint) in quad.joints.iter().enumerate() {
                 let (from, to) = (bodies[joint.i as usize].velocity, bodies[joint.j as usize].velocity);
                 let closing = DVec3::from(joint.normal).dot(DVec3::from(to) - DVec3::from(from));
                 let d = unknown.d[lane];
                 slope += (quad.rate[lane] + closing) * d;
                 if d < 0.0 {
-                    room = room.min((quad.lower[lane] - unknown.x[lane]) / d);
+                    room = room.min((lower[lane] - unknown.x[lane]) / d);
                 }
             }
         }
@@ -154,11 +170,11 @@ impl Quads {
     /// max A_cc min(z − lower, w)² at the swept point.
     pub(super) fn residual_squared(&self, bodies: &[Body]) -> f64 {
         let mut largest = [0.0; 4];
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+        for (quad, lower, unknown) in self.each() {
             for (lane, joint) in quad.joints.iter().enumerate() {
                 let (from, to) = (&bodies[joint.i as usize], &bodies[joint.j as usize]);
                 let closing = DVec3::from(joint.normal).dot(DVec3::from(to.velocity) - DVec3::from(from.velocity));
-                let rest = (unknown.x[lane] - quad.lower[lane]).min(quad.rate[lane] + closing);
+                let rest = (unknown.x[lane] - lower[lane]).min(quad.rate[lane] + closing);
                 largest[lane] = worse(largest[lane], (from.inverse_mass + to.inverse_mass) * rest * rest);
             }
         }
@@ -217,6 +233,7 @@ impl Entry {
 struct Filling {
     rows: [u32; 4],
     four: Quad,
+    bounds: Bounds,
     unknowns: Unknowns,
     count: usize,
     /// The first of the walls.
@@ -227,7 +244,8 @@ impl Filling {
     fn new(wall: u32) -> Self {
         let joints = [Joint { normal: [0.0; 3], i: wall, j: wall }; 4];
         let four = Quad { joints, ..Quad::default() };
-        Self { rows: [NONE; 4], four, unknowns: Unknowns::default(), count: 0, wall }
+        let (bounds, unknowns) = (Bounds::default(), Unknowns::default());
+        Self { rows: [NONE; 4], four, bounds, unknowns, count: 0, wall }
     }
 
     fn try_add(&mut self, entry: &Entry) -> bool {
@@ -239,7 +257,7 @@ impl Filling {
         let lane = self.count;
         self.rows[lane] = entry.row;
         self.four.joints[lane] = entry.joint;
-        (self.four.rate[lane], self.four.lower[lane], self.unknowns.x[lane]) = (entry.rate, entry.lower, entry.x);
+        (self.four.rate[lane], self.bounds.lower[lane], self.unknowns.x[lane]) = (entry.rate, entry.lower, entry.x);
         self.count += 1;
         true
     }

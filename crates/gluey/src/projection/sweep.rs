@@ -47,7 +47,12 @@ pub(super) struct Quad {
     pub joints: [Joint; 4],
     /// D/(h√A_cc).
     pub rate: [f64; 4],
-    /// √A_cc lower.
+}
+
+/// √A_cc lower of four rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Bounds {
     pub lower: [f64; 4],
 }
 
@@ -59,6 +64,14 @@ pub(super) struct Unknowns {
     pub x: [f64; 4],
     /// Its distance from the one before.
     pub d: [f64; 4],
+}
+
+/// Rows in the order of a sweep.
+pub(super) struct Rows<'a> {
+    pub quads: &'a [Quad],
+    /// Those of the first quads; all others are 0. In a dry problem a sweep reads none.
+    pub bounds: &'a [Bounds],
+    pub unknowns: &'a mut [Unknowns],
 }
 
 /// How a sweep goes on from the last.
@@ -100,13 +113,13 @@ impl Motion {
 }
 
 /// Sweeps once over the rows.
-pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], pace: Pace) -> Motion {
+pub(super) fn sweep(bodies: &mut [Body], rows: Rows, pace: Pace) -> Motion {
     #[cfg(target_arch = "x86_64")]
     if wide::is_possible() {
         #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
-        return unsafe { wide::sweep(bodies, quads, unknowns, pace) };
+        return unsafe { wide::sweep(bodies, rows, pace) };
     }
-    narrow_sweep(bodies, quads, unknowns, pace)
+    narrow_sweep(bodies, rows, pace)
 }
 
 /// (before, V) ← (V, V + β (V − before)); tells Σ m |V − before|².
@@ -134,9 +147,10 @@ fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64
 }
 
 /// The sweep in plain arithmetic.
-fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], pace: Pace) -> Motion {
+fn narrow_sweep(bodies: &mut [Body], Rows { quads, bounds, unknowns }: Rows, pace: Pace) -> Motion {
     let (mut against, mut squared, mut largest) = ([0.0; 4], [0.0; 4], [0.0_f64; 4]);
-    for (quad, unknown) in quads.iter().zip(unknowns) {
+    for (k, (quad, unknown)) in quads.iter().zip(unknowns).enumerate() {
+        let Bounds { lower } = bounds.get(k).copied().unwrap_or_default();
         let mut change = [0.0; 4];
         for lane in 0..4 {
             let Joint { normal: n, i, j } = quad.joints[lane];
@@ -145,7 +159,7 @@ fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], 
             let w = (px + py) + pz + quad.rate[lane];
             let (x, y) = (unknown.x[lane], pace.momentum.mul_add(unknown.d[lane], unknown.x[lane]));
             let free = (-pace.relaxation).mul_add(w, y);
-            let z = if free > quad.lower[lane] { free } else { quad.lower[lane] };
+            let z = if free > lower[lane] { free } else { lower[lane] };
             let d = z - x;
             change[lane] = z - y;
             against[lane] = (-change[lane]).mul_add(d, against[lane]);
@@ -169,32 +183,38 @@ fn narrow_sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], 
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
 mod wide {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd,
-        _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd,
-        _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
+        __m256d, _MM_HINT_T0, _mm_prefetch, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_fmadd_pd,
+        _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd,
+        _mm256_permute4x64_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
     };
     use std::ptr::{from_mut, from_ref};
 
-    use super::{Body, Earlier, Joint, Motion, Pace, Quad, Unknowns};
+    use super::{Body, Bounds, Earlier, Joint, Motion, Pace, Quad, Rows, Unknowns};
 
     /// Bodies, joints and arrays in quads are 32 bytes at an address that is a multiple of 32.
     const _: () = assert!(size_of::<Body>() == 32 && align_of::<Body>() == 32);
     const _: () = assert!(size_of::<Earlier>() == 32 && align_of::<Earlier>() == 32);
     const _: () = assert!(size_of::<Joint>() == 32 && align_of::<Joint>() == 32);
-    const _: () = assert!(size_of::<Quad>() == 192 && align_of::<Quad>() == 32);
+    const _: () = assert!(size_of::<Quad>() == 160 && align_of::<Quad>() == 32);
+    const _: () = assert!(size_of::<Bounds>() == 32 && align_of::<Bounds>() == 32);
     const _: () = assert!(size_of::<Unknowns>() == 64 && align_of::<Unknowns>() == 32);
+
+    /// Quads that a sweep asks for memory in advance.
+    const AHEAD: usize = 8;
 
     pub(super) fn is_possible() -> bool {
         std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn sweep(bodies: &mut [Body], quads: &[Quad], unknowns: &mut [Unknowns], pace: Pace) -> Motion {
+    pub(super) fn sweep(bodies: &mut [Body], Rows { quads, bounds, unknowns }: Rows, pace: Pace) -> Motion {
         let (mut against, mut squared) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let mut largest = _mm256_setzero_pd();
         let (momentum, relaxation) = (_mm256_set1_pd(pace.momentum), _mm256_set1_pd(pace.relaxation));
         let sign = _mm256_set1_pd(-0.0);
-        for (quad, unknown) in quads.iter().zip(unknowns) {
+        for (k, (quad, unknown)) in quads.iter().zip(unknowns).enumerate() {
+            fetch(quad);
+            fetch(unknown);
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
             let (from_to_a, from_to_b) = (ends(bodies, a), ends(bodies, b));
@@ -206,7 +226,8 @@ mod wide {
             let w = _mm256_add_pd(_mm256_add_pd(inner, outer), load(&quad.rate));
             let x = load(&unknown.x);
             let y = _mm256_fmadd_pd(momentum, load(&unknown.d), x);
-            let z = _mm256_max_pd(_mm256_fnmadd_pd(relaxation, w, y), load(&quad.lower));
+            let lower = bounds.get(k).map_or(_mm256_setzero_pd(), |bounds| load(&bounds.lower));
+            let z = _mm256_max_pd(_mm256_fnmadd_pd(relaxation, w, y), lower);
             let (change, d_new) = (_mm256_sub_pd(z, y), _mm256_sub_pd(z, x));
             against = _mm256_fnmadd_pd(change, d_new, against);
             squared = _mm256_fmadd_pd(d_new, d_new, squared);
@@ -234,6 +255,16 @@ mod wide {
             set(at, _mm256_fmadd_pd(momentum, d, v));
         }
         lanes(energy).iter().sum()
+    }
+
+    /// Asks for what a list holds a little further on: the processor's own guess ends with each page of memory.
+    #[target_feature(enable = "avx2,fma")]
+    fn fetch<T>(at: &T) {
+        let ahead = from_ref(at).wrapping_add(AHEAD).cast::<i8>();
+        for line in (0..size_of::<T>()).step_by(64) {
+            // Only a hint: beyond the end of the list it does nothing.
+            _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(line));
+        }
     }
 
     /// The two bodies of a row.
@@ -303,7 +334,7 @@ mod tests {
     use super::*;
 
     /// Bodies in a row, each quad joining eight of them, and some rows at the wall.
-    fn system(random: &mut Pcg64) -> (Vec<Body>, Vec<Earlier>, Vec<Quad>, Vec<Unknowns>) {
+    fn system(random: &mut Pcg64) -> (Vec<Body>, Vec<Earlier>, Vec<Quad>, Vec<Bounds>, Vec<Unknowns>) {
         let count = 64;
         let mut number = || random.random_range(-1.0..1.0_f64);
         let mut vector = || [number(), number(), number()];
@@ -311,7 +342,7 @@ mod tests {
             (0..count).map(|_| Body { velocity: vector(), inverse_mass: 1.0 + vector()[0] }).collect();
         bodies.push(Body::default());
         let before = bodies.iter().map(|b| Earlier { velocity: vector(), mass: b.inverse_mass }).collect();
-        let (mut quads, mut unknowns) = (Vec::new(), Vec::new());
+        let (mut quads, mut bounds, mut unknowns) = (Vec::new(), Vec::new(), Vec::new());
         for k in 0..40 {
             let joint = |lane: u32| {
                 let i = (8 * k + 2 * lane) % count;
@@ -321,10 +352,13 @@ mod tests {
             let joints = [0, 1, 2, 3].map(joint);
             let lower = vector().map(|x| if x > 0.5 { f64::NEG_INFINITY } else { x.min(0.0) });
             let four = |v: [f64; 3], w: f64| [v[0], v[1], v[2], w];
-            quads.push(Quad { joints, rate: four(vector(), 0.1), lower: four(lower, 0.0) });
+            quads.push(Quad { joints, rate: four(vector(), 0.1) });
+            if k < 30 {
+                bounds.push(Bounds { lower: four(lower, 0.0) });
+            }
             unknowns.push(Unknowns { x: four(vector(), 0.2), d: four(vector(), -0.1) });
         }
-        (bodies, before, quads, unknowns)
+        (bodies, before, quads, bounds, unknowns)
     }
 
     #[test]
@@ -335,14 +369,16 @@ mod tests {
         }
         let mut random = Pcg64::seed_from_u64(1);
         for _ in 0..20 {
-            let (mut bodies, mut before, quads, mut unknowns) = system(&mut random);
+            let (mut bodies, mut before, quads, bounds, mut unknowns) = system(&mut random);
             let (mut bodies_too, mut before_too, mut unknowns_too) = (bodies.clone(), before.clone(), unknowns.clone());
             for (momentum, relaxation) in [(0.0, 1.0), (0.7, 1.1), (0.3, 1.0)] {
                 let pace = Pace { momentum, relaxation };
                 let energy = narrow_extrapolate(&mut bodies, &mut before, momentum);
                 assert_eq!(energy, unsafe { wide::extrapolate(&mut bodies_too, &mut before_too, momentum) });
-                let motion = narrow_sweep(&mut bodies, &quads, &mut unknowns, pace);
-                assert_eq!(motion, unsafe { wide::sweep(&mut bodies_too, &quads, &mut unknowns_too, pace) });
+                let rows = Rows { quads: &quads, bounds: &bounds, unknowns: &mut unknowns };
+                let motion = narrow_sweep(&mut bodies, rows, pace);
+                let rows = Rows { quads: &quads, bounds: &bounds, unknowns: &mut unknowns_too };
+                assert_eq!(motion, unsafe { wide::sweep(&mut bodies_too, rows, pace) });
                 assert_eq!((&bodies, &before, &unknowns), (&bodies_too, &before_too, &unknowns_too));
             }
         }
@@ -355,9 +391,10 @@ mod tests {
         let scale = 0.75_f64.sqrt();
         let idle = Joint { normal: [0.0; 3], i: 2, j: 2 };
         let joints = [Joint { normal: [scale.recip(), 0.0, 0.0], i: 0, j: 1 }, idle, idle, idle];
-        let quad = Quad { joints, rate: [0.25 / scale, 0.0, 0.0, 0.0], lower: [0.0; 4] };
+        let quad = Quad { joints, rate: [0.25 / scale, 0.0, 0.0, 0.0] };
         let mut unknowns = [Unknowns::default()];
-        let motion = sweep(&mut bodies, &[quad], &mut unknowns, Pace { momentum: 0.0, relaxation: 1.0 });
+        let rows = Rows { quads: &[quad], bounds: &[], unknowns: &mut unknowns };
+        let motion = sweep(&mut bodies, rows, Pace { momentum: 0.0, relaxation: 1.0 });
         // The bodies may close at 0.25: 1 − Λ (1/2 + 1/4) = 0.25, so Λ = 1.
         assert!((unknowns[0].x[0] / scale - 1.0).abs() < 1e-15);
         assert!((bodies[0].velocity[0] - 0.5).abs() < 1e-15 && (bodies[1].velocity[0] - 0.25).abs() < 1e-15);
