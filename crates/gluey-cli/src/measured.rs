@@ -21,8 +21,10 @@ pub struct Measured {
     step: u64,
     time: f64,
     dimension: usize,
-    /// The box around all particles, and how full it is; none without particles.
+    /// The box around all particles, in periodic directions the cell, and how full it is; none without particles.
     overall: Option<(Region, f64)>,
+    /// Which box that is.
+    overall_name: &'static str,
     regions: Vec<(Region, f64)>,
     coordination: Coordination,
     particles: usize,
@@ -79,6 +81,11 @@ impl Measured {
             contact: overall.map_or(zero, |region| contact_stress(particles, contacts, &region, info.dt)),
             kinetic: overall.map_or(zero, |region| kinetic_stress(particles, &region)),
             overall: overall.map(|region| (region, solid_fraction(particles, &region))),
+            overall_name: match particles.cell.map_or(0, |cell| cell.axes().count()) {
+                0 => "the box around all particles",
+                axes if axes < dimension => "the periodic cell, across it the box around all particles",
+                _ => "the periodic cell",
+            },
             settling: Settling::of(particles, down, dimension),
             gyration: gyration_radius(&largest),
             sandbox: sandbox_dimension(&largest, mean_diameter(particles)),
@@ -94,9 +101,8 @@ impl Measured {
         let Self { coordination, network, settling, clusters, .. } = self;
         let mut rows = vec![("measures", format!("of the frame at t = {} (step {})", number(self.time), self.step))];
         rows.extend(
-            self.overall.map(|(_, fraction)| {
-                ("solid fraction", format!("{} of the box around all particles", number(fraction)))
-            }),
+            self.overall
+                .map(|(_, fraction)| ("solid fraction", format!("{} of {}", number(fraction), self.overall_name))),
         );
         rows.extend(
             self.regions.iter().map(|(region, fraction)| ("", format!("{} of {}", number(*fraction), place(region)))),

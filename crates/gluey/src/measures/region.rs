@@ -4,7 +4,10 @@ use glam::DVec3;
 use thiserror::Error;
 
 use super::overlap::{disc_in_rectangle, sphere_in_box};
-use crate::geometry::Particles;
+use crate::geometry::{Cell, Particles};
+
+/// A region spans a period of the cell if it does to this share of it.
+const WHOLE: f64 = 1e-9;
 
 /// An upright box; in 2D a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,14 +35,44 @@ impl Region {
         }
     }
 
-    /// The smallest that holds all particles whole; none without particles.
+    /// The smallest that holds all particles whole, in periodic directions the cell; none without particles.
     #[must_use]
     pub fn around(particles: &Particles, dimension: usize) -> Option<Self> {
         let (mut lower, mut upper) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for (x, r) in particles.position.iter().zip(&particles.radius) {
             (lower, upper) = (lower.min(x - DVec3::splat(*r)), upper.max(x + DVec3::splat(*r)));
         }
+        if let (Some(cell), false) = (particles.cell, particles.is_empty()) {
+            for axis in cell.axes() {
+                (lower[axis], upper[axis]) = (cell.lower()[axis], cell.lower()[axis] + cell.period()[axis]);
+            }
+        }
         Self::new(lower, upper, dimension).ok()
+    }
+
+    /// The region as bodies see it that repeat with a cell. Where it spans one period, parts of the images of a body add up
+    /// to the body, wherever the region begins: it is as if it had no end there and the body no images.
+    pub(super) fn unrolled(&self, cell: Option<Cell>) -> Self {
+        let mut unrolled = *self;
+        for (axis, period) in cell.iter().flat_map(|cell| cell.axes().map(|axis| (axis, cell.period()[axis]))) {
+            if (self.upper[axis] - self.lower[axis] - period).abs() <= WHOLE * period {
+                (unrolled.lower[axis], unrolled.upper[axis]) = (f64::NEG_INFINITY, f64::INFINITY);
+            }
+        }
+        unrolled
+    }
+
+    /// The images of a point from which something that reaches from `below` to `above` it may meet the region.
+    pub(super) fn images(
+        &self,
+        cell: Option<Cell>,
+        point: DVec3,
+        (below, above): (DVec3, DVec3),
+    ) -> impl Iterator<Item = DVec3> + use<> {
+        let (lower, upper) = (self.lower - above, self.upper - below);
+        let own = cell.is_none().then_some(point);
+        let images = cell.into_iter().flat_map(move |cell| cell.shifts(point, lower, upper));
+        own.into_iter().chain(images.map(move |shift| point + shift))
     }
 
     /// Least corner (length).
@@ -101,10 +134,16 @@ impl Region {
     }
 }
 
-/// The part of a region that particles fill, φ = Σ |ball ∩ region| / |region|. Obstacles count as room.
+/// The part of a region that particles and their periodic images fill, φ = Σ |ball ∩ region| / |region|. Obstacles count as
+/// room.
 #[must_use]
 pub fn solid_fraction(particles: &Particles, region: &Region) -> f64 {
-    let filled = particles.position.iter().zip(&particles.radius).map(|(x, r)| region.overlap(*x, *r));
+    let unrolled = region.unrolled(particles.cell);
+    let filled = particles.position.iter().zip(&particles.radius).map(|(x, r)| {
+        let reach = DVec3::splat(*r);
+        let images = unrolled.images(particles.cell, *x, (-reach, reach));
+        images.map(|image| unrolled.overlap(image, *r)).sum::<f64>()
+    });
     filled.sum::<f64>() / region.volume()
 }
 
@@ -144,6 +183,50 @@ mod tests {
         particles.push(DVec3::new(3.0, 2.0, 0.0), 1.0, 1.0);
         let around = Region::around(&particles, 2).unwrap();
         assert_eq!((around.lower().x, around.upper().x, around.volume()), (0.5, 4.0, 7.0));
+    }
+
+    /// Spheres of two sizes, overlapping or not, in a cell that repeats in x and z, with the sum of their volumes.
+    fn repeating() -> (Particles, f64) {
+        let cell = Cell::new([Some([-0.3, 1.1]), None, Some([2.0, 3.7])]).unwrap();
+        let mut particles = Particles { cell: Some(cell), ..Particles::default() };
+        for k in 0..40_u32 {
+            let at = DVec3::new(0.37, 0.61, 0.83) * f64::from(k);
+            particles.push(DVec3::new(at.x, (at.y).rem_euclid(2.0), at.z), 0.1 + 0.05 * f64::from(k % 3), 1.0);
+        }
+        particles.wrap();
+        let sum = particles.radius.iter().map(|r| crate::geometry::volume(*r, 3)).sum();
+        (particles, sum)
+    }
+
+    #[test]
+    fn a_whole_cell_has_all_of_every_particle_wherever_it_begins() {
+        let (mut particles, sum) = repeating();
+        let whole = region([-0.3, -1.0, 2.0], [1.1, 3.0, 3.7], 3);
+        let elsewhere = region([0.45, -1.0, -8.1], [1.85, 3.0, -6.4], 3);
+        let twice = region([0.45, -1.0, 2.0], [3.25, 3.0, 3.7], 3);
+        for shift in [0.0, 0.2, 0.55, 1.3] {
+            particles.position.iter_mut().for_each(|x| *x += DVec3::new(shift, 0.0, 0.7 * shift));
+            particles.wrap();
+            for region in [whole, elsewhere, twice] {
+                let (found, expected) = (solid_fraction(&particles, &region), sum / (1.4 * 4.0 * 1.7));
+                assert!((found - expected).abs() < 1e-12, "{found}, not {expected}, in {region:?}");
+            }
+        }
+        let around = Region::around(&particles, 3).unwrap();
+        assert!((around.lower().x, around.lower().z) == (-0.3, 2.0) && (around.upper().x - 1.1).abs() < 1e-15);
+        assert!(around.lower().y < -0.09 && around.upper().y < 2.3, "across, the box around all: {around:?}");
+    }
+
+    #[test]
+    fn parts_of_a_cell_add_up_to_the_cell() {
+        let (particles, sum) = repeating();
+        let (a, b) = (region([-0.5, -1.0, 2.1], [0.2, 3.0, 3.8], 3), region([0.2, -1.0, 2.1], [0.9, 3.0, 3.8], 3));
+        let filled = |part: &Region| solid_fraction(&particles, part) * part.volume();
+        assert!((filled(&a) + filled(&b) - sum).abs() < 1e-12 * sum);
+        // A slab in the middle of both directions has images of none but those that are cut.
+        let inner = region([0.1, -1.0, 2.5], [0.6, 3.0, 3.0], 3);
+        let free = Particles { cell: None, ..particles.clone() };
+        assert!((solid_fraction(&free, &inner) - solid_fraction(&particles, &inner)).abs() < 1e-15);
     }
 
     #[test]

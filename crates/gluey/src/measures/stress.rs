@@ -4,7 +4,8 @@
 //! particle on its partner, a mean over the last step. The branch b_c = ℓ e leads from centre to centre, ℓ = r_i + r_j + D,
 //! or to the point of the obstacle, ℓ = r_i + D. s_c is the share of the branch that lies in Ω: so the stress on a plane
 //! through Ω, averaged over its positions, is the force of the branches that cross it. Contacts push along their normals,
-//! so σ is symmetric; a contact that pushes adds pressure, one that pulls takes it away.
+//! so σ is symmetric; a contact that pushes adds pressure, one that pulls takes it away. In a periodic cell s_c is summed
+//! over all images of the branch: a box that is the cell has every contact once.
 
 use glam::{DMat3, DVec3};
 
@@ -21,6 +22,7 @@ fn square(a: DVec3) -> DMat3 {
 #[must_use]
 pub fn contact_stress(particles: &Particles, contacts: &[ContactGeometry], region: &Region, dt: f64) -> DMat3 {
     let mut sum = DMat3::ZERO;
+    let unrolled = region.unrolled(particles.cell);
     for ContactGeometry { contact, gap, normal } in contacts {
         let first = contact.pair.first() as usize;
         let partner = match contact.pair.partner() {
@@ -28,17 +30,22 @@ pub fn contact_stress(particles: &Particles, contacts: &[ContactGeometry], regio
             Partner::Obstacle { .. } => 0.0,
         };
         let length = particles.radius[first] + partner + gap;
-        let share = region.share(particles.position[first], *normal * length);
+        let branch = *normal * length;
+        let reach = (branch.min(DVec3::ZERO), branch.max(DVec3::ZERO));
+        let images = unrolled.images(particles.cell, particles.position[first], reach);
+        let share = images.map(|from| unrolled.share(from, branch)).sum::<f64>();
         sum += square(*normal) * (share * length * contact.impulse / dt);
     }
     sum * -region.volume().recip()
 }
 
-/// The kinetic stress, −(1/|Ω|) Σ m (V − V̄) ⊗ (V − V̄) over the particles with their centres in the region, V̄ the velocity
-/// of their centre of mass.
+/// The kinetic stress, −(1/|Ω|) Σ m (V − V̄) ⊗ (V − V̄) over the particles and periodic images with their centres in the
+/// region, V̄ the velocity of their centre of mass.
 #[must_use]
 pub fn kinetic_stress(particles: &Particles, region: &Region) -> DMat3 {
-    let inside = || (0..particles.len()).filter(|i| region.holds(particles.position[*i]));
+    let unrolled = region.unrolled(particles.cell);
+    let images = |i: usize| unrolled.images(particles.cell, particles.position[i], (DVec3::ZERO, DVec3::ZERO));
+    let inside = || (0..particles.len()).flat_map(|i| images(i).filter(|x| unrolled.holds(*x)).map(move |_| i));
     let mass: f64 = inside().map(|i| particles.mass[i]).sum();
     if mass == 0.0 {
         return DMat3::ZERO;
@@ -69,6 +76,7 @@ pub fn components(stress: DMat3, dimension: usize) -> Vec<(&'static str, f64)> {
 mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
+    use crate::geometry::Cell;
 
     fn region(lower: [f64; 3], upper: [f64; 3], dimension: usize) -> Region {
         Region::new(lower.into(), upper.into(), dimension).unwrap()
@@ -123,6 +131,35 @@ mod tests {
             let stress = contact_stress(&particles, &contacts, &part, 1.0);
             assert!((stress - DMat3::IDENTITY * (-f / (a * a))).abs_diff_eq(DMat3::ZERO, 1e-12), "{stress}");
         }
+    }
+
+    #[test]
+    fn a_contact_through_a_face_of_the_cell_counts_once_wherever_the_cell_begins() {
+        let cell = Cell::new([Some([0.0, 4.0]), None, None]).unwrap();
+        let mut particles = Particles { cell: Some(cell), ..Particles::default() };
+        particles.push(DVec3::new(3.5, 0.0, 0.0), 0.5, 1.0);
+        particles.push(DVec3::new(0.5, 0.0, 0.0), 0.5, 1.0);
+        particles.push(DVec3::new(0.5, 1.0, 0.0), 0.5, 1.0);
+        particles.velocity[0] = DVec3::X;
+        let contacts = [pressed(Pair::particles(0, 1), DVec3::X, 3.0), pressed(Pair::particles(1, 2), DVec3::Y, 2.0)];
+        let whole = region([0.0, -1.0, 0.0], [4.0, 2.0, 0.0], 2);
+        let elsewhere = region([3.7, -1.0, 0.0], [7.7, 2.0, 0.0], 2);
+        let kinetic = kinetic_stress(&particles, &whole);
+        for shift in [0.0, 0.3, 0.5, 3.4] {
+            particles.position.iter_mut().for_each(|x| x.x += shift);
+            particles.wrap();
+            for region in [whole, elsewhere] {
+                let stress = contact_stress(&particles, &contacts, &region, 1.0);
+                let expected = DMat3::from_diagonal(DVec3::new(-3.0 / 12.0, -2.0 / 12.0, 0.0));
+                assert!(stress.abs_diff_eq(expected, 1e-15), "{stress} after {shift}");
+                assert!(kinetic_stress(&particles, &region).abs_diff_eq(kinetic, 1e-15));
+            }
+        }
+        // A slab about the face of the cell that the branch crosses sees its whole force.
+        let (from, to) = (3.45 + 0.3 + 0.5 + 3.4, 3.45 + 1.1 + 0.3 + 0.5 + 3.4);
+        let about = region([from, -1.0, 0.0], [to, 0.5, 0.0], 2);
+        let stress = contact_stress(&particles, &contacts, &about, 1.0);
+        assert!((stress.x_axis.x + 3.0 / (1.1 * 1.5)).abs() < 1e-12, "{stress}");
     }
 
     #[test]
