@@ -1,7 +1,9 @@
 //! `gluey pack`: dense packings without overlap, as CSV files that scenes read.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -9,9 +11,13 @@ use clap::{Args, ValueEnum, ValueHint};
 use glam::DVec3;
 use gluey::geometry::volume;
 use gluey::packing::{Container, MOST, Packing, PackingError, Radii, box_volume};
+use tempfile::NamedTempFile;
 
 use crate::UsageError;
 use crate::words::{count, number};
+
+/// Where the number of particles follows from the fraction, their radii may differ by this share from those asked for.
+const HAIR: f64 = 0.01;
 
 /// What to pack, and where.
 #[derive(Debug, Args)]
@@ -19,19 +25,20 @@ use crate::words::{count, number};
     --box and --fraction             as many particles as that takes; their radii are scaled by a hair to give the fraction\n  \
     --count and --fraction           a cube (in 2D a square) of the size that this takes\n  \
     --box, --count and --fraction    radii scaled to give the fraction; --radii tells their ratios\n\n\
-    Random packings of equal spheres jam at a solid fraction of about 0.63, of discs of different sizes at about 0.84.")]
+    Random packings of equal spheres jam at a solid fraction of about 0.63, of discs of different sizes at about 0.84;\n\
+    walls lower that, the more the smaller the box.")]
 pub struct PackArguments {
     /// Radii: `0.1`; `0.1..0.2` evenly between; `lognormal:MEDIAN,SIGMA`; or `0.1:3,0.2:1`, three of the first to one of the other
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     radii: Radii,
     /// Solid fraction: the share of the container that the particles take
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
     fraction: f64,
     /// How many particles
     #[arg(long, value_name = "N")]
     count: Option<usize>,
     /// Size of the box, which starts at the origin: `1,1,2`, in 2D `3,2`
-    #[arg(long = "box", value_name = "X,Y,Z", value_delimiter = ',')]
+    #[arg(long = "box", value_name = "X,Y,Z", value_delimiter = ',', allow_hyphen_values = true)]
     size: Option<Vec<f64>>,
     /// What holds the particles, as wide as the box
     #[arg(long, value_enum, default_value_t)]
@@ -79,26 +86,62 @@ impl From<Walls> for Container {
 pub fn pack(wishes: &PackArguments) -> Result<String> {
     let packing = request(wishes)?;
     // What cannot be written should be known before the work.
-    let mut out = std::fs::File::create(&wishes.out)
-        .map(std::io::BufWriter::new)
-        .with_context(|| format!("cannot write {}", wishes.out.display()))?;
+    let cannot = || format!("cannot write {}", wishes.out.display());
+    let out = Destination::of(&wishes.out).with_context(cannot)?;
     let started = Instant::now();
     let threads = usize::from(wishes.threads.unwrap_or(0));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let centres = pool.install(|| packing.pack(|_| ())).map_err(|error| match error {
-        PackingError::Invalid { .. } => UsageError(error.to_string()).into(),
-        error => anyhow::Error::from(error),
-    });
-    let centres = match centres {
-        Ok(centres) => centres,
-        Err(error) => {
-            // An empty file would look like a packing.
-            let _ = std::fs::remove_file(&wishes.out);
-            return Err(error);
-        }
-    };
-    write(&packing, &centres, &mut out).with_context(|| format!("cannot write {}", wishes.out.display()))?;
+    let centres = pool.install(|| packing.pack(|_| ()))?;
+    out.fill(|file| write(&packing, &centres, file)).with_context(cannot)?;
     Ok(told(&packing, wishes, started.elapsed().as_secs_f64()))
+}
+
+/// Where a packing goes. What was there stays until the new one is whole.
+enum Destination {
+    /// A file beside the one asked for, to be renamed.
+    Beside(NamedTempFile, PathBuf),
+    /// A device or a pipe, which cannot be replaced.
+    Stream(File),
+}
+
+impl Destination {
+    fn of(path: &Path) -> io::Result<Self> {
+        match path.metadata() {
+            Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
+            Ok(found) if !found.is_file() => return File::options().write(true).open(path).map(Self::Stream),
+            _ => {}
+        }
+        // Where the name is a link, what it leads to is replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".gluey-");
+        // Temporary files are private by default, but this one becomes a result: the user's umask decides.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        Ok(Self::Beside(builder.tempfile_in(folder)?, path))
+    }
+
+    fn fill(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> io::Result<()> {
+        match self {
+            Self::Beside(temporary, path) => {
+                write(&mut BufWriter::new(temporary.as_file()))?;
+                temporary.persist(path).map(|_| ()).map_err(|error| error.error)
+            }
+            Self::Stream(file) => write(&mut BufWriter::new(&file)),
+        }
+    }
+}
+
+/// What is wrong with a packing, in words of the options that it was made from.
+fn refusal(error: &PackingError, wishes: &PackArguments) -> UsageError {
+    UsageError(match (error, wishes.count.filter(|_| wishes.size.is_none())) {
+        (PackingError::Invalid { field: "size", value, expected }, Some(n)) => format!(
+            "--count {n} and --fraction {} make a box of {value}: {expected}; ask for more particles, or a lower fraction",
+            wishes.fraction
+        ),
+        _ => error.to_string(),
+    })
 }
 
 fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
@@ -109,7 +152,15 @@ fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
     let dimension = match (wishes.dimension.map(usize::from), wishes.size.as_ref().map(Vec::len)) {
         (given, Some(sizes @ 2..=3)) if given.is_none_or(|given| given == sizes) => sizes,
         (given, None) => given.unwrap_or(3),
-        (_, Some(sizes)) => return usage(format!("--box has {sizes} sizes: write two for discs, three for spheres")),
+        (Some(given), Some(sizes @ 2..=3)) => {
+            return usage(format!(
+                "--box has {sizes} sizes and --dimension is {given}: give {given} sizes, or no --dimension"
+            ));
+        }
+        (_, Some(sizes)) => {
+            let sizes = count(sizes as u64, "size");
+            return usage(format!("--box has {sizes}: write two for discs, three for spheres"));
+        }
     };
     let mut periodic = [false; 3];
     for letter in wishes.periodic.chars() {
@@ -121,6 +172,7 @@ fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
     let all = |radii: &[f64]| radii.iter().map(|r| volume(*r, dimension)).sum::<f64>();
     let container = Container::from(wishes.container);
     let (mut radii, size);
+    let mut scale = 1.0;
     match (&wishes.size, wishes.count) {
         (None, None) => return usage("give --box, --count or both".into()),
         (_, Some(0)) => return usage("--count is 0: a packing has at least one particle".into()),
@@ -141,13 +193,23 @@ fn request(wishes: &PackArguments) -> Result<Packing, UsageError> {
                 None => wishes.radii.filling(asked, dimension, wishes.seed),
             };
             radii = drawn.ok_or_else(|| UsageError(format!("that would be more than {MOST} particles")))?;
-            let scale = (asked / all(&radii)).powf(1.0 / dimension as f64);
+            scale = (asked / all(&radii)).powf(1.0 / dimension as f64);
             for radius in &mut radii {
                 *radius *= scale;
             }
         }
     }
-    Ok(Packing { container, dimension, size, periodic, radii, seed: wishes.seed })
+    let packing = Packing { container, dimension, size, periodic, radii, seed: wishes.seed };
+    packing.check().map_err(|error| refusal(&error, wishes))?;
+    if wishes.count.is_none() && (scale - 1.0).abs() > HAIR {
+        let particles = count(packing.radii.len() as u64, "particle");
+        return usage(format!(
+            "--radii: the fraction is nearest to that of {particles}, with radii {} times those asked for: take a larger box, \
+             another fraction, or give --count, which lets radii be scaled",
+            number(scale)
+        ));
+    }
+    Ok(packing)
 }
 
 /// The columns that `source.csv` reads, in digits that give the same numbers back.

@@ -101,13 +101,16 @@ pub enum PackingError {
     /// The spheres cannot be moved any more before they have the size asked for.
     #[error(
         "the packing jammed at a solid fraction of {reached:.4}, below the {asked:.4} asked for: ask for less, or for \
-         radii that differ more"
+         radii that differ more{}",
+        if *walls { "; walls keep particles apart: a larger box for the same radii, or a periodic one, holds more" } else { "" }
     )]
     Jammed {
         /// Solid fraction reached.
         reached: f64,
         /// Solid fraction of the radii asked for.
         asked: f64,
+        /// Whether there are walls, along which particles lie less densely.
+        walls: bool,
     },
     /// The engine found something else wrong.
     #[error(transparent)]
@@ -157,7 +160,8 @@ impl Packing {
         self.periodic[axis] && axis < self.dimension
     }
 
-    fn check(&self) -> Result<(), PackingError> {
+    /// Tells whether there can be such a packing at all.
+    pub fn check(&self) -> Result<(), PackingError> {
         let wrong = |field, value: String, expected: String| Err(PackingError::Invalid { field, value, expected });
         if self.radii.is_empty() {
             return wrong("radii", "empty".into(), "a packing has at least one particle".into());
@@ -246,7 +250,8 @@ impl Packing {
 
     fn jammed(&self, share: f64) -> PackingError {
         let asked = self.fraction();
-        PackingError::Jammed { reached: asked * share.powf(self.dimension as f64), asked }
+        let walls = self.walls().is_some();
+        PackingError::Jammed { reached: asked * share.powf(self.dimension as f64), asked, walls }
     }
 
     /// Random centres, and the engine around them.
@@ -424,7 +429,7 @@ mod tests {
         // Above the fraction at which random packings jam.
         let jams = packing(3, 100, 0.72, 0.0);
         let error = jams.pack(|_| ()).unwrap_err();
-        let PackingError::Jammed { reached, asked } = error else { panic!("{error}") };
+        let PackingError::Jammed { reached, asked, walls: false } = error else { panic!("{error}") };
         assert!(reached > 0.55 && reached < 0.72 && (asked - 0.72).abs() < 1e-12, "{reached}");
     }
 }
