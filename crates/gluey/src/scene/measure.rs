@@ -28,7 +28,7 @@ pub struct MeasureFile {
 pub enum KindFile {
     /// The part of a box that particles fill.
     SolidFraction(InBoxFile),
-    /// Contacts per particle.
+    /// Contacts per particle; a clump counts as one.
     Coordination,
     /// Forces and glue of the contacts.
     Network,
@@ -106,6 +106,10 @@ impl Laboratory<'_> {
         for (index, file) in files.iter().enumerate() {
             check_name(&file.name, problems);
             let name = &file.name.text;
+            if name.contains([',', '"']) {
+                let problem = "the name of a measure heads columns of a table: it has no comma and no quotation mark";
+                problems.push(Problem::at(file.name.span.clone(), problem));
+            }
             if instruments.iter().any(|other| other.name == *name) {
                 problems.push(Problem::at(file.name.span.clone(), format!("a second measure `{name}`")));
             }
