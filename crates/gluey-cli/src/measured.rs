@@ -5,16 +5,18 @@ use std::path::Path;
 use anyhow::Result;
 use glam::{DMat3, DVec3};
 use gluey::measures::{
-    Clusters, Coordination, Fit, Network, Quantiles, Region, Settling, components, contact_stress, gyration_dimension,
-    gyration_radius, kinetic_stress, mean_diameter, net_crossings, pressure, sandbox_dimension, solid_fraction,
+    Bodies, Clusters, Coordination, Fit, Network, Quantiles, Region, Settling, comings_and_goings, components,
+    contact_stress, gyration_dimension, gyration_radius, kinetic_stress, net_crossings, pressure, sandbox_dimension,
+    solid_fraction,
 };
 use gluey::simulation::{Crossings, Gate};
 use gluey::trajectory::{Snapshot, Snapshots};
 use serde_json::{Value, json};
+use toml_edit::DocumentMut;
 
 use crate::UsageError;
 use crate::arguments::InfoArguments;
-use crate::words::number;
+use crate::words::{count, number};
 
 /// What is measured.
 pub struct Measured {
@@ -27,7 +29,10 @@ pub struct Measured {
     overall_name: &'static str,
     regions: Vec<(Region, f64)>,
     coordination: Coordination,
-    particles: usize,
+    /// Particles on their own, and clumps.
+    bodies: usize,
+    clumps: bool,
+    loads: Loads,
     network: Network,
     contact: DMat3,
     kinetic: DMat3,
@@ -39,6 +44,29 @@ pub struct Measured {
     fluxes: Vec<Flux>,
 }
 
+/// What the scene says of the forces behind the impulses of contacts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Loads {
+    /// Contacts bear all.
+    All,
+    /// There are pair forces, which frames do not tell.
+    BesidePairForces,
+    /// A crowd has no masses in its steps: its impulses are corrections of velocities.
+    None,
+}
+
+impl Loads {
+    fn of(scene: &str) -> Self {
+        let Ok(document) = scene.parse::<DocumentMut>() else { return Self::All };
+        let crowd = document.get("environment").and_then(|environment| environment.get("crowd"));
+        match (crowd, document.get("pair-force")) {
+            (Some(_), _) => Self::None,
+            (None, Some(_)) => Self::BesidePairForces,
+            (None, None) => Self::All,
+        }
+    }
+}
+
 /// What went through a plane.
 struct Flux {
     gate: Gate,
@@ -46,6 +74,8 @@ struct Flux {
     intervals: Vec<(f64, Crossings)>,
     /// From the first frame to the last (time).
     span: f64,
+    /// Who came or left between frames, on sides that are not known.
+    unseen: usize,
 }
 
 impl Measured {
@@ -63,7 +93,8 @@ impl Measured {
         let Snapshot { particles, contacts, .. } = &last;
         let down = -wishes.up.unwrap_or(if dimension == 2 { DVec3::Y } else { DVec3::Z }).normalize();
         let overall = Region::around(particles, dimension);
-        let clusters = Clusters::of(particles, contacts);
+        let bodies = Bodies::of(particles, &last.clump);
+        let clusters = Clusters::of(&bodies, contacts);
         let shapes: Vec<Vec<DVec3>> = (0..clusters.count()).map(|cluster| clusters.shape(cluster)).collect();
         let largest = clusters.shape(0);
         let zero = DMat3::ZERO;
@@ -75,8 +106,10 @@ impl Measured {
                 .into_iter()
                 .map(|region| (region, solid_fraction(particles, &region)))
                 .collect(),
-            coordination: Coordination::of(particles, contacts, dimension),
-            particles: particles.len(),
+            coordination: Coordination::of(&bodies, contacts, dimension),
+            bodies: bodies.len(),
+            clumps: bodies.len() < particles.len(),
+            loads: Loads::of(&info.scene_text),
             network: Network::of(contacts, info.dt),
             contact: overall.map_or(zero, |region| contact_stress(particles, contacts, &region, info.dt)),
             kinetic: overall.map_or(zero, |region| kinetic_stress(particles, &region)),
@@ -88,7 +121,7 @@ impl Measured {
             },
             settling: Settling::of(particles, down, dimension),
             gyration: gyration_radius(&largest),
-            sandbox: sandbox_dimension(&largest, mean_diameter(particles)),
+            sandbox: sandbox_dimension(&largest, bodies.mean_diameter()),
             over_clusters: gyration_dimension(shapes.iter().map(Vec::as_slice)),
             clusters,
             fluxes: fluxes(&snapshots, wishes, dimension)?,
@@ -110,41 +143,48 @@ impl Measured {
         rows.push((
             "coordination",
             format!(
-                "{} particles, {} with obstacles; {} touch nothing, {} rattlers",
+                "{} with {}, {} with obstacles too; {} touch nothing, {} rattlers",
                 number(coordination.mean),
+                if self.clumps { "bodies" } else { "particles" },
                 number(coordination.with_obstacles),
-                percent(coordination.free, self.particles),
-                percent(coordination.rattlers, self.particles)
+                percent(coordination.free, self.bodies),
+                percent(coordination.rattlers, self.bodies)
             ),
         ));
-        rows.push((
-            "forces",
-            format!(
-                "push {} on average, {} at most; {} of contacts pull, {} at most",
-                number(network.pushing.mean),
-                number(network.pushing.greatest),
-                percent(network.pulling.count, network.contacts),
-                number(network.pulling.greatest)
-            ),
-        ));
+        if self.loads != Loads::None {
+            rows.push((
+                "forces",
+                format!(
+                    "push {} on average, {} at most; {} of contacts pull, {} at most",
+                    number(network.pushing.mean),
+                    number(network.pushing.greatest),
+                    percent(network.pulling.count, network.contacts),
+                    number(network.pulling.greatest)
+                ),
+            ));
+        }
         if network.glued > 0 {
             let (glued, glue) = (percent(network.glued, network.contacts), &network.glue);
             let (mean, most) = (number(glue.mean), number(glue.greatest));
             rows.push(("glue", format!("{glued} of contacts, -gamma {mean} on average, {most} at most")));
         }
-        if self.overall.is_some() {
+        if self.overall.is_some() && self.loads != Loads::None {
             let (contacts, motion) = (pressure(self.contact, self.dimension), pressure(self.kinetic, self.dimension));
-            rows.push(("pressure", format!("{} from contacts, {} from motion", number(contacts), number(motion))));
+            let beside = if self.loads == Loads::BesidePairForces { "; pair forces are not counted" } else { "" };
+            let text = format!("{} from contacts, {} from motion{beside}", number(contacts), number(motion));
+            rows.push(("pressure", text));
         }
         rows.push((
             "velocity down",
             format!("{} on average, fluctuating by {}", number(settling.mean), number(settling.fluctuation)),
         ));
-        let share = percent(clusters.largest(), self.particles);
-        rows.push((
-            "clusters",
-            format!("{}, the largest of {} particles ({share})", clusters.count(), clusters.largest()),
-        ));
+        let share = percent(clusters.largest(), self.bodies);
+        let largest = match clusters.largest() as u64 {
+            1 if self.clumps => "1 body".to_owned(),
+            size if self.clumps => format!("{size} bodies"),
+            size => count(size, "particle"),
+        };
+        rows.push(("clusters", format!("{}, the largest of {largest} ({share})", clusters.count())));
         let dimensions: Vec<String> = [("of the largest", self.sandbox), ("over all clusters", self.over_clusters)]
             .iter()
             .filter_map(|(what, fit)| Some(format!("{:.2} {what}", fit.as_ref()?.dimension)))
@@ -175,18 +215,23 @@ impl Measured {
                 .join(", ")
         };
         let mean = self.settling.velocity.to_array().into_iter().take(self.dimension).map(number).collect::<Vec<_>>();
-        vec![
-            ("contacts each", counts.join(", ")),
-            ("pushes", quantiles(&self.network.pushing)),
-            ("pulls", quantiles(&self.network.pulling)),
-            ("-gamma", quantiles(&self.network.glue)),
-            ("stress", tensor(&self.contact)),
-            ("of motion", tensor(&self.kinetic)),
+        let mut rows = vec![("contacts each", counts.join(", "))];
+        if self.loads != Loads::None {
+            rows.extend([
+                ("pushes", quantiles(&self.network.pushing)),
+                ("pulls", quantiles(&self.network.pulling)),
+                ("-gamma", quantiles(&self.network.glue)),
+                ("stress", tensor(&self.contact)),
+                ("of motion", tensor(&self.kinetic)),
+            ]);
+        }
+        rows.extend([
             ("mean velocity", mean.join(", ")),
             ("temperature", number(self.settling.temperature)),
             ("mean cluster", number(self.clusters.mean_size())),
             ("gyration", format!("{} (radius, largest cluster)", number(self.gyration))),
-        ]
+        ]);
+        rows
     }
 
     /// All of it, for programs.
@@ -208,6 +253,7 @@ impl Measured {
         json!({
             "step": self.step,
             "time": self.time,
+            "bodies": self.bodies,
             "solid_fraction": self.overall.as_ref().map(fraction),
             "regions": self.regions.iter().map(fraction).collect::<Vec<_>>(),
             "coordination": {
@@ -224,7 +270,11 @@ impl Measured {
                 "pulling": quantiles(&network.pulling),
                 "glue": quantiles(&network.glue),
             },
-            "stress": { "contact": tensor(&self.contact), "kinetic": tensor(&self.kinetic) },
+            "stress": (self.loads != Loads::None).then(|| json!({
+                "contact": tensor(&self.contact),
+                "kinetic": tensor(&self.kinetic),
+                "pair_forces_left_out": self.loads == Loads::BesidePairForces,
+            })),
             "settling": {
                 "velocity": settling.velocity.to_array(),
                 "mean": settling.mean,
@@ -260,7 +310,11 @@ impl Flux {
             format!("{} across {}", components(self.gate.point).join(","), components(self.gate.normal).join(","));
         let rate = |part: f64| if self.span > 0.0 { number(part / self.span) } else { "?".to_owned() };
         let (each, of_volume) = (rate(net as f64), rate(volume));
-        format!("{net} net through the plane at {plane}: {each} a time, {of_volume} by volume")
+        let unseen = match self.unseen {
+            0 => String::new(),
+            some => format!("; {some} more came or left between frames, on sides not known: see [[measure]]"),
+        };
+        format!("{net} net through the plane at {plane}: {each} a time, {of_volume} by volume{unseen}")
     }
 
     fn json(&self) -> Value {
@@ -271,6 +325,7 @@ impl Flux {
             "number": net.number,
             "volume": net.volume,
             "span": self.span,
+            "came_or_left_between_frames": self.unseen,
             "intervals": self.intervals.iter().map(|(time, crossed)| {
                 json!({ "until": time, "number": crossed.number, "volume": crossed.volume })
             }).collect::<Vec<_>>(),
@@ -309,16 +364,20 @@ fn fluxes(snapshots: &Snapshots, wishes: &InfoArguments, dimension: usize) -> Re
         Ok(Gate { point, normal: normal.normalize(), dimension })
     };
     let gates = wishes.planes.iter().map(gate).collect::<Result<Vec<_>>>()?;
-    let mut fluxes: Vec<Flux> = gates.into_iter().map(|gate| Flux { gate, intervals: Vec::new(), span: 0.0 }).collect();
+    let start = |gate: Gate| Flux { gate, intervals: Vec::new(), span: 0.0, unseen: 0 };
+    let mut fluxes: Vec<Flux> = gates.into_iter().map(start).collect();
     let stamps = if fluxes.is_empty() { &[] } else { snapshots.stamps() };
     let mut before: Option<Snapshot> = None;
     for stamp in stamps {
         let frame = snapshots.read(stamp)?;
         if let Some(before) = before {
+            let was = Bodies::of(&before.particles, &before.clump);
+            let is = Bodies::of(&frame.particles, &frame.clump);
+            let unseen = comings_and_goings(&was, &is);
             for flux in &mut fluxes {
-                let crossed = net_crossings(&flux.gate, &before.particles, &frame.particles);
-                flux.intervals.push((frame.time, crossed));
+                flux.intervals.push((frame.time, net_crossings(&flux.gate, &was, &is)));
                 flux.span += frame.time - before.time;
+                flux.unseen += unseen;
             }
         }
         before = Some(frame);

@@ -5,7 +5,10 @@ use std::time::Duration;
 /// A number with up to six digits: enough to read, and none of rounding's noise.
 pub fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    let plain = rounded == 0.0 || (1e-3..1e7).contains(&rounded.abs()) || !rounded.is_finite();
+    if rounded == 0.0 {
+        return "0".to_owned(); // and not -0
+    }
+    let plain = (1e-3..1e7).contains(&rounded.abs()) || !rounded.is_finite();
     if plain { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
@@ -58,6 +61,7 @@ mod tests {
         assert_eq!(number(1e-7 / 3.0), "3.33333e-8");
         assert_eq!(number(-2500.0), "-2500");
         assert_eq!(number(f64::INFINITY), "inf");
+        assert_eq!(number(-0.0), "0");
         assert_eq!(size(0.000_123), "1.2e-4");
         assert_eq!(duration(Duration::from_secs(3725)), "1 h 2 min");
         assert_eq!(

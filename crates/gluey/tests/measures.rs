@@ -11,7 +11,7 @@ use common::{floor, gluey, gravity, particles, simulation};
 use glam::{DMat3, DVec3};
 use gluey::contact::{Contact, ContactGeometry, Pair, Partner};
 use gluey::geometry::Particles;
-use gluey::measures::{Clusters, Coordination, Network, Region, Settling, contact_stress, observe};
+use gluey::measures::{Bodies, Clusters, Coordination, Network, Region, Settling, contact_stress, observe};
 use gluey::neighbours;
 use gluey::scene::Scene;
 use gluey::simulation::{Gate, Simulation};
@@ -83,11 +83,12 @@ fn a_hexagonal_heap_has_the_coordination_of_its_shape() {
     }
     let contacts = touching(&heap);
     assert_eq!((heap.len(), contacts.len()), (61, 156));
-    let found = Coordination::of(&heap, &contacts, 2);
+    let bodies = Bodies::of(&heap, &[]);
+    let found = Coordination::of(&bodies, &contacts, 2);
     assert!((found.mean - 2.0 * 156.0 / 61.0).abs() < 1e-12);
     assert_eq!(found.distribution, [0, 0, 0, 6, 18, 0, 37], "corners, sides, inside");
     assert_eq!((found.free, found.rattlers), (0, 0));
-    assert_eq!(Clusters::of(&heap, &contacts).largest(), 61);
+    assert_eq!(Clusters::of(&bodies, &contacts).largest(), 61);
 }
 
 #[test]
@@ -194,6 +195,9 @@ fn what_cannot_be_measured_is_refused() {
     refused("{ name = 'a', kind.settling = { direction = [0, 0] } }", &["a length other than 0"]);
     refused("{ name = 'a', kind = 'network' }, { name = 'a', kind = 'clusters' }", &["a second measure `a`"]);
     refused("{ name = '', kind = 'network' }", &["this name is empty"]);
+    refused("{ name = 'a,b', kind = 'network' }", &["no comma and no quotation mark"]);
+    refused("{ name = 'a\"b', kind = 'network' }", &["no comma and no quotation mark"]);
+    refused("{ name = \"a\\nb\", kind = 'network' }", &["a name is one line"]);
     let down = scene(&base("[0, -1]", "{ name = 'a', kind.settling = {} }, { name = 'b', kind = 'network' }"));
     assert_eq!(down.instruments.len(), 2);
 }
@@ -218,7 +222,7 @@ fn aggregates_never_lose_a_bond_and_grow() {
         // A bond that rolls by d in a step opens by d²/(2(r_i + r_j)), and d is at most 0.2 of the smallest radius.
         let opened = contacts.iter().map(|contact| contact.gap).fold(0.0, f64::max);
         assert!(opened < 0.01 * scene.simulation.state.particles.smallest_radius(), "a bond opened by {opened}");
-        let size = Clusters::of(&scene.simulation.state.particles, &contacts).largest();
+        let size = Clusters::of(&Bodies::of(&scene.simulation.state.particles, &[]), &contacts).largest();
         assert!(size >= largest, "the largest cluster shrank from {largest} to {size}");
         (before, largest) = (now, size);
     }

@@ -92,6 +92,89 @@ fn info_measures_the_last_frame() {
 }
 
 #[test]
+fn info_measures_a_periodic_cell_with_its_images() {
+    let place = Place::new();
+    let pack = "pack --radii 0.1 --fraction 0.45 --count 60 --periodic xyz -o p.csv";
+    let said = place.gluey(&pack.split(' ').collect::<Vec<_>>()).succeeds();
+    let scene = said.split_once("in a scene:\n\n").unwrap().1;
+    place.write("scene.toml", &scene.replace("[periodic]", "[time]\ndt = 0.01\nuntil = 0.01\n[periodic]"));
+    place.gluey(&["run", "scene.toml", "--out=run", "--quiet"]).succeeds();
+    let told = place.gluey(&["info", "run"]).succeeds();
+    assert!(told.contains("solid fraction  0.45 of the periodic cell"), "{told}");
+    let side = scene.split_once("x = [0, ").unwrap().1.split_once(']').unwrap().0;
+    let region = format!("--region=0,0,0:{side},{side},{side}");
+    let shifted = format!("--region=1,-1,0.3:{},{},{}", 1.0 + number(side), number(side) - 1.0, 0.3 + number(side));
+    let found = json(&place, &["run", &region, &shifted]);
+    for fraction in
+        [&found["measures"]["solid_fraction"], &found["measures"]["regions"][0], &found["measures"]["regions"][1]]
+    {
+        let fraction = fraction["fraction"].as_f64().unwrap();
+        assert!((fraction - 0.45).abs() < 1e-12, "{fraction} in\n{found:#}");
+    }
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap()
+}
+
+/// Two dumbbells fall on a floor, past a plane.
+const DUMBBELLS: &str = r#"
+dimension = 2
+time = { dt = 5e-3, until = 0.5 }
+environment.gravity = [0, -9.81]
+clump = [{ name = "dumbbell", density = 1, make.spheres = [{ position = [-0.1, 0], radius = 0.1 }, { position = [0.1, 0], radius = 0.1 }], place.list = [{ position = [0, 0.6] }, { position = [1, 0.6] }] }]
+obstacle = [{ name = "floor", shape.half-space = { point = [0, 0], normal = [0, 1] } }]
+output = { frame_every = 10 }
+measure = [
+    { name = "touch", kind = "coordination" },
+    { name = "down", kind.flux = { plane = { point = [0, 0.3], normal = [0, -1] } } },
+    { name = "cluster", kind = "clusters" },
+]
+"#;
+
+#[test]
+fn a_clump_is_one_body() {
+    let place = Place::new();
+    place.write("dumbbells.toml", DUMBBELLS);
+    place.gluey(&["run", "dumbbells.toml", "--out=run"]).succeeds();
+    let found = json(&place, &["run", "--plane=0,0.3:0,-1"]);
+    let (measures, row) = (&found["measures"], &found["last_row"]);
+    assert_eq!(measures["bodies"], 2, "{found:#}");
+    // Each lies on its two spheres, and touches nobody.
+    assert_eq!(measures["coordination"]["distribution"], serde_json::json!([0, 0, 2]));
+    assert_eq!(
+        (&row["touch_all"], &row["touch_particles"], &row["touch_rattlers"]),
+        (&2.0.into(), &0.0.into(), &1.0.into())
+    );
+    assert_eq!((&measures["clusters"]["largest"], &row["cluster_largest"]), (&1.into(), &1.0.into()));
+    assert_eq!((&measures["flux"][0]["number"], &row["down_number"]), (&2.into(), &2.0.into()));
+    let told = place.gluey(&["info", "run"]).succeeds();
+    assert!(told.contains("the largest of 1 body (50 %)") && !told.contains("-0 "), "{told}");
+}
+
+#[test]
+fn what_contacts_do_not_tell_is_said() {
+    let place = Place::new();
+    let people = "dimension = 2\ntime = { dt = 0.1, until = 0.5 }\n\
+                  environment.crowd = { speed = 1, exits = [{ from = [4, 0], to = [4, 1], out = [1, 0] }] }\n\
+                  particles = [{ mass = 1, source.list = [{ position = [3.8, 0.5], radius = 0.2 }, { position = [1, 0.5], radius = 0.2 }] }]\n\
+                  obstacle = [{ name = \"room\", shape.box = { side = \"inside\", lower = [0, 0], upper = [9, 1] } }]\n\
+                  outlet = [{ name = \"out\", box = { lower = [4.05, -inf], upper = [inf, inf] } }]\noutput.frame_every = 4\n";
+    place.write("crowd.toml", people);
+    place.gluey(&["run", "crowd.toml", "--out=crowd"]).succeeds();
+    let told = place.gluey(&["info", "crowd", "--measures", "--plane=4,0:1,0"]).succeeds();
+    assert!(!told.contains("pressure") && !told.contains("forces") && !told.contains("stress"), "{told}");
+    assert!(told.contains("0 net through the plane") && told.contains("1 more came or left between frames"), "{told}");
+    let wet = "dimension = 2\ntime = { dt = 0.01, until = 0.02 }\n\
+               particles = [{ mass = 1, source.list = [{ position = [0, 0], radius = 0.2 }, { position = [0.41, 0], radius = 0.2 }] }]\n\
+               pair-force = [{ name = \"pull\", expression = \"-1\", range = 0.1 }]\n";
+    place.write("wet.toml", wet);
+    place.gluey(&["run", "wet.toml", "--out=wet"]).succeeds();
+    let told = place.gluey(&["info", "wet"]).succeeds();
+    assert!(told.contains("from motion; pair forces are not counted"), "{told}");
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused() {
     let place = Place::new();
     place.short("flat", &["--until=0.02"]).succeeds();

@@ -143,6 +143,11 @@ impl Moves {
         Ok(())
     }
 
+    /// Velocities of the centres of mass, in the order of the clumps (length / time).
+    pub fn velocities(&self) -> impl Iterator<Item = DVec3> {
+        self.list.iter().map(|one| one.twist.velocity)
+    }
+
     /// Moves the clumps, and their spheres with them.
     pub fn finish(&self, clumps: &mut Clumps, particles: &mut Particles, inertia: bool, dt: f64) {
         for (k, one) in self.list.iter().enumerate() {

@@ -1,18 +1,16 @@
-//! Particles that hang together.
+//! Bodies that hang together.
 
 use glam::DVec3;
 
+use super::Bodies;
 use crate::contact::{ContactGeometry, Partner};
-use crate::geometry::Particles;
 
-/// Clusters: particles that contacts join, directly or through others. Obstacles join nobody. A particle alone is a cluster
-/// of one.
+/// Clusters: bodies that contacts join, directly or through others. Obstacles join nobody. A body alone is a cluster of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clusters {
-    /// The particles of each cluster in ascending order; the largest cluster first, of equal ones that with the least
-    /// particle.
+    /// The bodies of each cluster in ascending order; the largest cluster first, of equal ones that with the least body.
     members: Vec<Vec<u32>>,
-    /// Where each particle is, seen from one of its cluster: along the branches of contacts, so that a cluster that reaches
+    /// Where the centre of each body is, seen from one of its cluster: along the branches of contacts, so that a cluster that reaches
     /// across a periodic boundary stays in one piece (length).
     place: Vec<DVec3>,
 }
@@ -20,19 +18,22 @@ pub struct Clusters {
 impl Clusters {
     /// The clusters of a moment.
     #[must_use]
-    pub fn of(particles: &Particles, contacts: &[ContactGeometry]) -> Self {
-        let mut links: Vec<Vec<(u32, DVec3)>> = vec![Vec::new(); particles.len()];
+    pub fn of(bodies: &Bodies, contacts: &[ContactGeometry]) -> Self {
+        let radius = &bodies.particles().radius;
+        let mut links: Vec<Vec<(u32, DVec3)>> = vec![Vec::new(); bodies.len()];
         for ContactGeometry { contact, gap, normal } in contacts {
             if let (i, Partner::Particle(j)) = (contact.pair.first(), contact.pair.partner()) {
-                let branch = *normal * (particles.radius[i as usize] + particles.radius[j as usize] + gap);
-                links[i as usize].push((j, branch));
-                links[j as usize].push((i, -branch));
+                let between = *normal * (radius[i as usize] + radius[j as usize] + gap);
+                let branch = bodies.arm(i) + between - bodies.arm(j);
+                let (i, j) = (bodies.body(i), bodies.body(j));
+                links[i].push((j as u32, branch));
+                links[j].push((i as u32, -branch));
             }
         }
-        let mut place = particles.position.clone();
-        let mut seen = vec![false; particles.len()];
+        let mut place = bodies.centres().to_vec();
+        let mut seen = vec![false; bodies.len()];
         let mut members: Vec<Vec<u32>> = Vec::new();
-        for first in 0..particles.len() as u32 {
+        for first in 0..bodies.len() as u32 {
             if std::mem::replace(&mut seen[first as usize], true) {
                 continue;
             }
@@ -50,36 +51,36 @@ impl Clusters {
             cluster.sort_unstable();
             members.push(cluster);
         }
-        members.sort_by_key(|cluster| std::cmp::Reverse(cluster.len())); // stable: the least particle decides
+        members.sort_by_key(|cluster| std::cmp::Reverse(cluster.len())); // stable: the least body decides
         Self { members, place }
     }
 
-    /// The particles of each, largest cluster first.
+    /// The bodies of each, largest cluster first.
     #[must_use]
     pub fn members(&self) -> &[Vec<u32>] {
         &self.members
     }
 
-    /// How many there are of two or more particles.
+    /// How many there are of two or more bodies.
     #[must_use]
     pub fn count(&self) -> usize {
         self.members.partition_point(|cluster| cluster.len() > 1)
     }
 
-    /// How many particles the largest has; 0 without particles.
+    /// How many bodies the largest has; 0 without bodies.
     #[must_use]
     pub fn largest(&self) -> usize {
         self.members.first().map_or(0, Vec::len)
     }
 
-    /// The size of the cluster that a particle is in, on average over particles: Σ n²/Σ n.
+    /// The size of the cluster that a body is in, on average over bodies: Σ n²/Σ n.
     #[must_use]
     pub fn mean_size(&self) -> f64 {
         let sum = |power: i32| self.members.iter().map(|cluster| (cluster.len() as f64).powi(power)).sum::<f64>();
         if self.members.is_empty() { 0.0 } else { sum(2) / sum(1) }
     }
 
-    /// Where the particles of a cluster are, by its place in the list of members, in one piece (length).
+    /// Where the centres of a cluster are, by its place in the list of members, in one piece (length).
     #[must_use]
     pub fn shape(&self, cluster: usize) -> Vec<DVec3> {
         let members = self.members.get(cluster).map_or(&[][..], Vec::as_slice);
@@ -91,6 +92,7 @@ impl Clusters {
 mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
+    use crate::geometry::{Cell, Particles};
 
     #[test]
     fn clusters_are_found_sorted_and_unwrapped() {
@@ -110,12 +112,22 @@ mod tests {
             touch(Pair::obstacle(1, 0, 0), DVec3::Y),
             touch(Pair::particles(3, 5), DVec3::X),
         ];
-        let clusters = Clusters::of(&particles, &contacts);
+        let clusters = Clusters::of(&Bodies::of(&particles, &[]), &contacts);
         assert_eq!(clusters.members(), [vec![0, 3, 5], vec![1, 4], vec![2]]);
         assert_eq!((clusters.count(), clusters.largest()), (2, 3));
         assert!((clusters.mean_size() - 14.0 / 6.0).abs() < 1e-15);
         assert_eq!(clusters.shape(1), [DVec3::X * 9.5, DVec3::X * 10.5]);
         assert_eq!(clusters.shape(7), []);
-        assert_eq!(Clusters::of(&Particles::default(), &[]).mean_size(), 0.0);
+        assert_eq!(Clusters::of(&Bodies::of(&Particles::default(), &[]), &[]).mean_size(), 0.0);
+        // 1 and 2 in one clump: two bodies of a cluster, their centres 0.5 and 1 from the spheres that touch.
+        let cell = Cell::new([Some([0.0, 10.0]), None, None]).unwrap();
+        let mut particles = Particles { cell: Some(cell), ..Particles::default() };
+        for x in [8.5, 9.5, 0.5, 1.5] {
+            particles.push(DVec3::X * x, 0.5, 1.0);
+        }
+        let bodies = Bodies::of(&particles, &[0, 0, 1, 1]);
+        let clusters = Clusters::of(&bodies, &[touch(Pair::particles(1, 2), DVec3::X)]);
+        assert_eq!((clusters.members(), clusters.largest()), (&[vec![0, 1]][..], 2));
+        assert_eq!(clusters.shape(0), [DVec3::X * 9.0, DVec3::X * 11.0]);
     }
 }

@@ -1,36 +1,38 @@
 //! How many contacts particles have.
 
+use super::Bodies;
 use crate::contact::{ContactGeometry, Partner};
-use crate::geometry::Particles;
 
-/// Contacts per particle. A contact of two particles counts for both; every feature of an obstacle that is touched counts
-/// for one. Contacts are those of the state: glued, or pushing or pulling in the last step.
+/// Contacts per body. A contact of two bodies counts for both; every feature of an obstacle that is touched counts
+/// for one, and so does every pair of spheres by which two clumps touch. Contacts are those of the state: glued, or pushing or
+/// pulling in the last step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coordination {
-    /// Mean number of particles that a particle touches, Z = 2 N_c / N.
+    /// Mean number of contacts of a body with others, Z = 2 N_c / N.
     pub mean: f64,
     /// The same with obstacles.
     pub with_obstacles: f64,
-    /// `distribution[k]` particles have k contacts, with obstacles.
+    /// `distribution[k]` bodies have k contacts, with obstacles.
     pub distribution: Vec<usize>,
     /// How many have none.
     pub free: usize,
-    /// How many have fewer than the d + 1 that hold a frictionless particle from all sides, with obstacles: none of them can
-    /// bear a load that only pushes. Under gravity, which is one more push, a particle at rest on d others is among them.
+    /// How many have fewer than the d + 1 that hold a frictionless sphere from all sides, with obstacles: none of them can
+    /// bear a load that only pushes. A clump also turns, and takes d(d + 1)/2 + 1. Under gravity, which is one more push, a
+    /// particle at rest on d others is among them.
     pub rattlers: usize,
 }
 
 impl Coordination {
     /// Counts the contacts of a moment.
     #[must_use]
-    pub fn of(particles: &Particles, contacts: &[ContactGeometry], dimension: usize) -> Self {
-        let mut counts = vec![0_usize; particles.len()];
+    pub fn of(bodies: &Bodies, contacts: &[ContactGeometry], dimension: usize) -> Self {
+        let mut counts = vec![0_usize; bodies.len()];
         let (mut between, mut with_walls) = (0_usize, 0_usize);
         for ContactGeometry { contact, .. } in contacts {
-            counts[contact.pair.first() as usize] += 1;
+            counts[bodies.body(contact.pair.first())] += 1;
             match contact.pair.partner() {
                 Partner::Particle(j) => {
-                    counts[j as usize] += 1;
+                    counts[bodies.body(j)] += 1;
                     between += 1;
                 }
                 Partner::Obstacle { .. } => with_walls += 1,
@@ -40,12 +42,14 @@ impl Coordination {
         for count in &counts {
             distribution[*count] += 1;
         }
-        let all = particles.len().max(1) as f64;
+        let needed =
+            |body: usize| if bodies.spheres(body).len() > 1 { dimension * (dimension + 1) / 2 } else { dimension };
+        let all = bodies.len().max(1) as f64;
         Self {
             mean: 2.0 * between as f64 / all,
             with_obstacles: (2 * between + with_walls) as f64 / all,
             free: distribution.first().copied().unwrap_or(0),
-            rattlers: distribution.iter().take(dimension + 1).sum(),
+            rattlers: counts.iter().enumerate().filter(|(body, count)| **count <= needed(*body)).count(),
             distribution,
         }
     }
@@ -57,6 +61,8 @@ mod tests {
 
     use super::*;
     use crate::contact::{Contact, Pair};
+    use crate::geometry::Particles;
+    use crate::projection::ALONE;
 
     #[test]
     fn contacts_count_for_both_and_walls_apart() {
@@ -65,7 +71,8 @@ mod tests {
         let pairs = [Pair::particles(0, 1), Pair::particles(1, 2), Pair::obstacle(0, 0, 0), Pair::obstacle(1, 0, 1)];
         let contact = |pair| Contact { pair, gamma: 0.0, impulse: 1.0 };
         let geometry = |pair| ContactGeometry { contact: contact(pair), gap: 0.0, normal: DVec3::X };
-        let found = Coordination::of(&particles, &pairs.map(geometry), 2);
+        let contacts = pairs.map(geometry);
+        let found = Coordination::of(&Bodies::of(&particles, &[]), &contacts, 2);
         let expected = Coordination {
             mean: 1.0,
             with_obstacles: 1.5,
@@ -74,6 +81,10 @@ mod tests {
             rattlers: 3, // 0, 1 and 2 contacts; three hold a disc
         };
         assert_eq!(found, expected);
-        assert_eq!(Coordination::of(&Particles::default(), &[], 3), Coordination::default());
+        assert_eq!(Coordination::of(&Bodies::of(&Particles::default(), &[]), &[], 3), Coordination::default());
+        // 1 and 2 in one clump: three bodies, one contact between them, and a clump that has two.
+        let clumped = Coordination::of(&Bodies::of(&particles, &[ALONE, 0, 0, ALONE]), &[contacts[0], contacts[3]], 2);
+        assert_eq!((clumped.mean, clumped.with_obstacles), (2.0 / 3.0, 1.0));
+        assert_eq!((clumped.distribution, clumped.rattlers), (vec![1, 1, 1], 3));
     }
 }

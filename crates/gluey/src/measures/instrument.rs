@@ -3,8 +3,8 @@
 use glam::DVec3;
 
 use super::{
-    Clusters, Coordination, Network, Region, Settling, components, contact_stress, gyration_radius, kinetic_stress,
-    pressure, sandbox_dimension, solid_fraction,
+    Bodies, Clusters, Coordination, Network, Region, Settling, components, contact_stress, gyration_radius,
+    kinetic_stress, pressure, sandbox_dimension, solid_fraction,
 };
 use crate::contact::ContactGeometry;
 use crate::geometry::Particles;
@@ -15,7 +15,7 @@ use crate::simulation::{Crossings, Simulation};
 pub enum Measure {
     /// The part of a region that particles fill.
     SolidFraction(Region),
-    /// Contacts per particle.
+    /// Contacts per body.
     Coordination,
     /// Forces and glue of the contacts.
     Network,
@@ -31,7 +31,7 @@ pub enum Measure {
         /// A unit vector.
         direction: DVec3,
     },
-    /// Particles that hang together.
+    /// Bodies that hang together.
     Clusters,
     /// What has gone through a gate of the simulation.
     Flux {
@@ -54,6 +54,8 @@ pub struct Instrument {
 pub struct Moment<'a> {
     /// The particles.
     pub particles: &'a Particles,
+    /// The clump of each, [`ALONE`](crate::projection::ALONE) in none; empty where there are no clumps.
+    pub clump: &'a [u32],
     /// Their contacts; impulses are those of a step of length dt.
     pub contacts: &'a [ContactGeometry],
     /// What has gone through the gates.
@@ -68,12 +70,13 @@ impl Measure {
     /// The figures of a moment, each with its name.
     #[must_use]
     pub fn figures(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
-        let Moment { particles, contacts, crossings, dt, dimension } = *moment;
-        let share = |part: usize| part as f64 / particles.len().max(1) as f64;
+        let Moment { particles, clump, contacts, crossings, dt, dimension } = *moment;
         match self {
             Self::SolidFraction(region) => vec![("fraction", solid_fraction(particles, region))],
             Self::Coordination => {
-                let found = Coordination::of(particles, contacts, dimension);
+                let bodies = Bodies::of(particles, clump);
+                let share = |part: usize| part as f64 / bodies.len().max(1) as f64;
+                let found = Coordination::of(&bodies, contacts, dimension);
                 vec![
                     ("particles", found.mean),
                     ("all", found.with_obstacles),
@@ -107,9 +110,10 @@ impl Measure {
                 vec![("mean", found.mean), ("fluctuation", found.fluctuation), ("temperature", found.temperature)]
             }
             Self::Clusters => {
-                let clusters = Clusters::of(particles, contacts);
+                let bodies = Bodies::of(particles, clump);
+                let clusters = Clusters::of(&bodies, contacts);
                 let largest = clusters.shape(0);
-                let dimension = sandbox_dimension(&largest, mean_diameter(particles));
+                let dimension = sandbox_dimension(&largest, bodies.mean_diameter());
                 vec![
                     ("count", clusters.count() as f64),
                     ("largest", clusters.largest() as f64),
@@ -126,17 +130,12 @@ impl Measure {
     }
 }
 
-/// The mean diameter (length); 0 without particles.
-#[must_use]
-pub fn mean_diameter(particles: &Particles) -> f64 {
-    2.0 * particles.radius.iter().sum::<f64>() / particles.len().max(1) as f64
-}
-
 impl Instrument {
     /// The names of its columns: those of the figures, after its own.
     #[must_use]
     pub fn columns(&self, dimension: usize) -> Vec<String> {
-        let nothing = Moment { particles: &Particles::default(), contacts: &[], crossings: &[], dt: 1.0, dimension };
+        let particles = &Particles::default();
+        let nothing = Moment { particles, clump: &[], contacts: &[], crossings: &[], dt: 1.0, dimension };
         self.measure.figures(&nothing).iter().map(|(figure, _)| format!("{}_{figure}", self.name)).collect()
     }
 }
@@ -148,8 +147,10 @@ pub fn observe(instruments: &[Instrument], simulation: &Simulation, dimension: u
         return Vec::new();
     }
     let (contacts, state) = (simulation.contacts(), &simulation.state);
+    let clump = if state.clumps.is_empty() { Vec::new() } else { state.clumps.owners(state.particles.len()) };
     let moment = Moment {
         particles: &state.particles,
+        clump: &clump,
         contacts: &contacts,
         crossings: &state.crossings,
         dt: simulation.settings.dt,
@@ -182,8 +183,8 @@ mod tests {
             let contact = Contact { pair: Pair::obstacle(0, 0, 0), gamma: -1.0, impulse: 1.0 };
             let contacts = [ContactGeometry { contact, gap: 0.0, normal: DVec3::X }];
             let crossings = [Crossings { number: -3, volume: -1.5 }];
-            let moment =
-                Moment { particles: &particles, contacts: &contacts, crossings: &crossings, dt: 0.1, dimension };
+            let (particles, contacts, crossings) = (&particles, &contacts, &crossings);
+            let moment = Moment { particles, clump: &[], contacts, crossings, dt: 0.1, dimension };
             for measure in measures {
                 let names: Vec<&str> = measure.figures(&moment).iter().map(|(name, _)| *name).collect();
                 let columns = Instrument { name: "a".into(), measure }.columns(dimension);

@@ -9,13 +9,16 @@
 //! | [`Settling`] | mean velocity along a direction, fluctuation, granular temperature |
 //! | [`Clusters`] | particles that hang together, their size and shape |
 //! | [`sandbox_dimension`], [`gyration_dimension`] | the fractal dimension of clusters |
-//! | [`net_crossings`] | who went through a plane between two frames |
+//! | [`net_crossings`], [`comings_and_goings`] | who went through a plane between two frames, and who came or left |
 //! | [`height`], [`hanging`], [`mixing`] | height h = Σ m x·e / Σ m, who hangs from obstacles, how well groups are mixed |
 //! | [`Passages`] | who has left the wall of a container that turns |
+//!
+//! What is counted is [`Bodies`]: particles, and clumps as one each.
 //!
 //! A [`Measure`] is one of these by name, with its columns in the time series. Pair geometry is that of the contacts, normal
 //! and gap, never a difference of positions: it holds across periodic boundaries too.
 
+mod bodies;
 mod clusters;
 mod coordination;
 mod fractal;
@@ -33,10 +36,11 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use glam::DVec3;
 
+pub use bodies::Bodies;
 pub use clusters::Clusters;
 pub use coordination::Coordination;
 pub use fractal::{Fit, gyration_dimension, gyration_radius, sandbox_dimension};
-pub use instrument::{Instrument, Measure, Moment, mean_diameter, observe};
+pub use instrument::{Instrument, Measure, Moment, observe};
 pub use mixing::mixing;
 pub use network::{Network, Quantiles};
 pub use passages::{Passages, START};
@@ -48,19 +52,26 @@ use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::Particles;
 use crate::simulation::{Crossings, Gate};
 
-/// What went through a gate between two moments, by the sides on which those who are there at both, known by their ids, were
-/// and are; in a periodic cell along the shortest way. Who went there and back counts as nothing, and so does who came or
-/// left: the gates of a simulation count by motion instead.
+/// What went through a gate between two moments, by the sides on which the centres of those who are there at both, known by
+/// their ids, were and are; in a periodic cell along the shortest way. Who went there and back counts as nothing, and so does
+/// who came or left: the gates of a simulation count by motion instead.
 #[must_use]
-pub fn net_crossings(gate: &Gate, before: &Particles, after: &Particles) -> Crossings {
+pub fn net_crossings(gate: &Gate, before: &Bodies, after: &Bodies) -> Crossings {
     let mut crossings = Crossings::default();
-    for ((id, to), radius) in after.id.iter().zip(&after.position).zip(&after.radius) {
-        let Ok(was) = before.id.binary_search(id) else { continue };
-        let from = before.position[was];
-        let way = after.cell.map_or(*to - from, |cell| cell.shortest(*to - from));
-        gate.count(from, from + way, *radius, &mut crossings);
+    for (body, to) in after.centres().iter().enumerate() {
+        let Some(was) = before.find(after.id(body)) else { continue };
+        let from = before.centres()[was];
+        let way = after.particles().cell.map_or(*to - from, |cell| cell.shortest(*to - from));
+        gate.count(from, from + way, after.volume(body, gate.dimension), &mut crossings);
     }
     crossings
+}
+
+/// How many bodies are there at one of two moments only: they came or left between.
+#[must_use]
+pub fn comings_and_goings(before: &Bodies, after: &Bodies) -> usize {
+    let stayed = (0..after.len()).filter(|body| before.find(after.id(*body)).is_some()).count();
+    before.len() + after.len() - 2 * stayed
 }
 
 /// Height of the centre of mass in the direction `up`, a unit vector (length); 0 without particles.
@@ -84,6 +95,7 @@ pub fn hanging(particles: &Particles, contacts: &[ContactGeometry], up: DVec3) -
 mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
+    use crate::geometry::volume;
 
     #[test]
     fn the_centre_of_mass_is_weighted() {
@@ -97,6 +109,30 @@ mod tests {
     fn touch(particle: u32, wall: u32, normal: DVec3) -> ContactGeometry {
         let contact = Contact { pair: Pair::obstacle(particle, 0, wall), gamma: 0.0, impulse: 1.0 };
         ContactGeometry { contact, gap: 0.0, normal }
+    }
+
+    #[test]
+    fn a_clump_goes_through_a_gate_with_its_centre_and_who_came_or_left_is_told() {
+        let gate = Gate { point: DVec3::X, normal: DVec3::X, dimension: 2 };
+        let at = |x: &[f64]| {
+            let mut particles = Particles::default();
+            for x in x {
+                particles.push(DVec3::X * *x, 0.5, 1.0);
+            }
+            particles
+        };
+        let (mut before, mut after) = (at(&[0.5, 0.6, 1.3, 3.0]), at(&[1.5, 0.7, 1.4, 3.0]));
+        let clump = [u32::MAX, 0, 0, u32::MAX];
+        let counted = |before: &Particles, after: &Particles| {
+            let (before, after) = (Bodies::of(before, &clump), Bodies::of(after, &clump));
+            (net_crossings(&gate, &before, &after), comings_and_goings(&before, &after))
+        };
+        let (crossings, _) = counted(&before, &after);
+        assert_eq!(crossings.number, 2, "one on its own, and the clump as one");
+        assert!((crossings.volume - 3.0 * volume(0.5, 2)).abs() < 1e-15);
+        before.id[3] = 8;
+        after.id[3] = 9;
+        assert_eq!(counted(&before, &after), (crossings, 2));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use crate::clump::{Clump, Moves};
 use crate::geometry::{Particles, volume};
 
 /// A plane. What moves along its normal counts as 1, what moves against it as −1.
@@ -32,29 +33,50 @@ impl Gate {
         (point - self.point).dot(self.normal) >= 0.0
     }
 
-    /// Adds a particle of this radius that has gone from one point to another.
-    pub fn count(&self, from: DVec3, to: DVec3, radius: f64, crossings: &mut Crossings) {
+    /// Adds a body of this volume that has gone from one point to another.
+    pub fn count(&self, from: DVec3, to: DVec3, volume: f64, crossings: &mut Crossings) {
         let sense = i64::from(self.is_past(to)) - i64::from(self.is_past(from));
         if sense != 0 {
             crossings.number += sense;
-            crossings.volume += sense as f64 * volume(radius, self.dimension);
+            crossings.volume += sense as f64 * volume;
         }
     }
 }
 
-/// Adds those who go through gates as the particles move by hV: by their motion, so that what a boundary does with positions
-/// afterwards is no crossing.
-pub(super) fn count(
-    gates: &[Gate],
-    particles: &Particles,
-    velocity: &[DVec3],
-    dt: f64,
-    crossings: &mut Vec<Crossings>,
-) {
-    crossings.resize(gates.len(), Crossings::default());
-    for (gate, crossings) in gates.iter().zip(crossings) {
-        for ((x, v), radius) in particles.position.iter().zip(velocity).zip(&particles.radius) {
-            gate.count(*x, *x + *v * dt, *radius, crossings);
+/// Who moves, and how far: by their motion, so that what a boundary does with positions afterwards is no crossing.
+pub(super) struct Traffic<'a> {
+    pub particles: &'a Particles,
+    /// Velocities of the particles on their own.
+    pub velocity: &'a [DVec3],
+    /// Clumps, whose centres of mass count instead of their spheres,
+    pub clumps: &'a [Clump],
+    /// and how they move.
+    pub moves: &'a Moves,
+    pub dt: f64,
+}
+
+impl Traffic<'_> {
+    /// Adds those who go through gates as they move by hV.
+    pub(super) fn count(&self, gates: &[Gate], crossings: &mut Vec<Crossings>) {
+        let Self { particles, velocity, clumps, moves, dt } = *self;
+        crossings.resize(gates.len(), Crossings::default());
+        for (gate, crossings) in gates.iter().zip(crossings) {
+            let size = |i: usize| volume(particles.radius[i], gate.dimension);
+            let mut next = 0;
+            let mut alone = |spheres: std::ops::Range<usize>| {
+                for i in spheres {
+                    let x = particles.position[i];
+                    gate.count(x, x + velocity[i] * dt, size(i), crossings);
+                }
+            };
+            for clump in clumps {
+                alone(next..clump.first as usize);
+                next = clump.spheres().end;
+            }
+            alone(next..particles.len());
+            for (clump, velocity) in clumps.iter().zip(moves.velocities()) {
+                gate.count(clump.centre, clump.centre + velocity * dt, clump.spheres().map(size).sum(), crossings);
+            }
         }
     }
 }
@@ -68,7 +90,7 @@ mod tests {
         let gate = Gate { point: DVec3::Y, normal: 2.0 * DVec3::Y, dimension: 2 };
         let mut crossings = Crossings::default();
         let mut goes = |from: f64, to: f64| {
-            gate.count(DVec3::Y * from, DVec3::Y * to, 0.5, &mut crossings);
+            gate.count(DVec3::Y * from, DVec3::Y * to, volume(0.5, 2), &mut crossings);
             crossings.number
         };
         assert_eq!(goes(0.0, 2.0), 1);

@@ -15,6 +15,7 @@ mod vicinity;
 use glam::DVec3;
 
 pub use error::StepError;
+use gate::Traffic;
 pub use gate::{Crossings, Gate};
 pub use report::{Load, StepReport};
 pub use state::State;
@@ -261,7 +262,9 @@ impl Simulation {
         std::mem::swap(&mut state.springs, &mut workspace.springs);
         interactions.remember_bridges(&mut state.bridges);
         workspace.clock.turn_to(Part::Move);
-        gate::count(gates, &state.particles, &workspace.velocity, span.dt, &mut state.crossings);
+        let State { particles, clumps, crossings, .. } = state;
+        let (velocity, moves) = (&workspace.velocity, &workspace.moves);
+        Traffic { particles, velocity, clumps: &clumps.list, moves, dt: span.dt }.count(gates, crossings);
         state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
         workspace.moves.finish(&mut state.clumps, &mut state.particles, environment.has_inertia(), span.dt);
         workspace.record_gaps(&state.particles, placed);

@@ -120,6 +120,11 @@ impl<'a> PolyData<'a> {
         }
     }
 
+    /// Whether there is such an array.
+    pub(super) fn has(&self, section: &str, name: &str) -> bool {
+        self.arrays.iter().any(|array| array.section == section && array.name == name)
+    }
+
     pub(super) fn floats(&self, section: &str, name: &str) -> Result<Vec<f64>, TrajectoryError> {
         self.values((section, name), ("Float64", "1"), f64::from_le_bytes)
     }

@@ -10,6 +10,7 @@ use super::recorder::{CONTACTS, FRAMES, MANIFEST, OBSTACLES, PARTICLES, frame_fi
 use super::{Frame, FrameStamp, Manifest, ObstacleSurface, TrajectoryError};
 use crate::contact::{Contact, ContactGeometry, Pair};
 use crate::geometry::Particles;
+use crate::projection::ALONE;
 
 /// One moment of a run, as its frame shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,14 +26,16 @@ pub struct Snapshot {
     /// Drawings of the obstacles in the scene's order. What is infinite was clipped when the frame was written; `moving` tells
     /// whether any of them moves.
     pub obstacles: Vec<ObstacleSurface>,
+    /// The clump of each particle, [`ALONE`] in none; empty where there are no clumps.
+    pub clump: Vec<u32>,
 }
 
 impl Snapshot {
     /// As what a recorder takes.
     #[must_use]
     pub fn frame(&self) -> Frame<'_> {
-        let Self { step, time, particles, contacts, obstacles } = self;
-        Frame { step: *step, time: *time, particles, contacts, obstacles, clump: &[] }
+        let Self { step, time, particles, contacts, obstacles, clump } = self;
+        Frame { step: *step, time: *time, particles, contacts, obstacles, clump }
     }
 }
 
@@ -80,14 +83,18 @@ impl Snapshots {
 
     /// Reads one frame, whole or not at all.
     pub fn read(&self, stamp: &FrameStamp) -> Result<Snapshot, TrajectoryError> {
-        let particles = self.read_file(PARTICLES, stamp.step, particles)?;
+        let (particles, clump) = self.read_file(PARTICLES, stamp.step, |file| {
+            let particles = particles(file)?;
+            let clump = clumps(file, particles.len())?;
+            Ok((particles, clump))
+        })?;
         let contacts = self.read_file(CONTACTS, stamp.step, |file| contacts(file, particles.len()))?;
         let names = &self.manifest.info.obstacle_names;
         let obstacles = match stamp.obstacles {
             None => Vec::new(),
             Some(step) => self.read_file(OBSTACLES, step, |file| surfaces(file, names.len()))?,
         };
-        Ok(Snapshot { step: stamp.step, time: stamp.time, particles, contacts, obstacles })
+        Ok(Snapshot { step: stamp.step, time: stamp.time, particles, contacts, obstacles, clump })
     }
 
     fn read_file<T>(
@@ -138,6 +145,20 @@ fn particles(file: &PolyData) -> Result<Particles, TrajectoryError> {
         return Err(file.damaged("its columns differ in length"));
     }
     Ok(particles)
+}
+
+/// The clump of each particle; a file of a run without clumps has no such column.
+fn clumps(file: &PolyData, particles: usize) -> Result<Vec<u32>, TrajectoryError> {
+    if !file.has("PointData", "clump") {
+        return Ok(Vec::new());
+    }
+    let numbers = file.integers("PointData", "clump")?;
+    if numbers.len() != particles {
+        return Err(file.damaged("its columns differ in length"));
+    }
+    let one = |number: i64| if number == -1 { Some(ALONE) } else { u32::try_from(number).ok() };
+    let wrong = |number: i64| file.damaged(format!("{number} is no clump"));
+    numbers.into_iter().map(|number| one(number).ok_or_else(|| wrong(number))).collect()
 }
 
 fn contacts(file: &PolyData, particles: usize) -> Result<Vec<ContactGeometry>, TrajectoryError> {
@@ -231,7 +252,7 @@ mod tests {
             ..Default::default()
         };
         let obstacles = vec![ObstacleSurface { moving: true, ..wire }, ObstacleSurface { moving: true, ..plate }];
-        Snapshot { step, time: 0.1 * step as f64, particles, contacts, obstacles }
+        Snapshot { step, time: 0.1 * step as f64, particles, contacts, obstacles, clump: Vec::new() }
     }
 
     /// A run folder with these frames.
@@ -274,6 +295,12 @@ mod tests {
     }
 
     #[test]
+    fn who_is_in_which_clump_is_read_back() {
+        let written = Snapshot { clump: vec![ALONE, 4, 4], ..snapshot(2) };
+        assert_eq!(read_back(recorded(std::slice::from_ref(&written), Formats::ALL).path()), [written]);
+    }
+
+    #[test]
     fn obstacles_that_stand_still_are_read_for_every_frame() {
         let mut written = [snapshot(0), snapshot(1)];
         let mut still = written[0].obstacles.clone();
@@ -294,6 +321,7 @@ mod tests {
             particles: Particles::default(),
             contacts: Vec::new(),
             obstacles: Vec::new(),
+            clump: Vec::new(),
         };
         assert_eq!(read_back(recorded(std::slice::from_ref(&empty), Formats::ALL).path()), [empty]);
     }
