@@ -74,7 +74,7 @@ struct Flux {
     intervals: Vec<(f64, Crossings)>,
     /// From the first frame to the last (time).
     span: f64,
-    /// Who came or left between frames, on sides that are not known.
+    /// How many came or left between frames: what they crossed meanwhile is not known.
     unseen: usize,
 }
 
@@ -312,7 +312,9 @@ impl Flux {
         let (each, of_volume) = (rate(net as f64), rate(volume));
         let unseen = match self.unseen {
             0 => String::new(),
-            some => format!("; {some} more came or left between frames, on sides not known: see [[measure]]"),
+            some => format!(
+                "; {some} came or left between frames, what they crossed meanwhile is not counted: see [[measure]]"
+            ),
         };
         format!("{net} net through the plane at {plane}: {each} a time, {of_volume} by volume{unseen}")
     }

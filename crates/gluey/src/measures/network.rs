@@ -34,7 +34,7 @@ impl Quantiles {
     }
 }
 
-/// The contacts of a moment; forces are means over the last step, f = Λ/h.
+/// The contacts of a moment; forces are means over the last step, or its last sub-step, f = Λ/h.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Network {
     /// All contacts: glued, or pushing or pulling in the last step.

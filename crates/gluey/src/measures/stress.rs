@@ -1,8 +1,8 @@
 //! The mean stress of a region: what contacts carry, and what moving particles do.
 //!
 //! With tension positive, the contact stress is σ = −(1/|Ω|) Σ_c s_c F_c ⊗ b_c. F_c = (Λ/h) e is the force of the first
-//! particle on its partner, a mean over the last step. The branch b_c = ℓ e leads from centre to centre, ℓ = r_i + r_j + D,
-//! or to the point of the obstacle, ℓ = r_i + D. s_c is the share of the branch that lies in Ω: so the stress on a plane
+//! particle on its partner, a mean over the last step or sub-step. The branch b_c = ℓ e leads from centre to centre,
+//! ℓ = r_i + r_j + D, or to the point of the obstacle, ℓ = r_i + D. s_c is the share of the branch that lies in Ω: so the stress on a plane
 //! through Ω, averaged over its positions, is the force of the branches that cross it. Contacts push along their normals,
 //! so σ is symmetric; a contact that pushes adds pressure, one that pulls takes it away. In a periodic cell s_c is summed
 //! over all images of the branch: a box that is the cell has every contact once.
