@@ -252,7 +252,21 @@ fn drawn(obstacle: &Obstacle, time: f64, view: &Extent) -> ObstacleSurface {
 pub fn view(scene: &Scene) -> Extent {
     let Extent { lower, upper, dimension } = extent(scene);
     let room = DVec3::splat(MARGIN * lower.distance(upper));
-    Extent { lower: lower - room, upper: upper + room, dimension }
+    let near = Extent { lower: lower - room, upper: upper + room, dimension };
+    // A plane that nothing is near yet is drawn around its nearest point.
+    let (mut view, centre) = (near, lower.midpoint(upper));
+    for placed in scene.simulation.obstacles.iter().filter(|one| is_half_space(one)).map(|plane| plane.at(0.0)) {
+        let unseen = placed.surface(&near).points.is_empty();
+        let nearest = placed.gap_of(centre, 0.0, 0).map(|touch| centre + touch.gap * touch.normal);
+        if let Some(point) = nearest.filter(|point| unseen && point.is_finite()) {
+            (view.lower, view.upper) = (view.lower.min(point - room), view.upper.max(point + room));
+        }
+    }
+    view
+}
+
+fn is_half_space(obstacle: &Obstacle) -> bool {
+    matches!(obstacle.shape, Shape::HalfSpace { .. })
 }
 
 /// The smallest box that holds the particles, the inlets and the bounded obstacles of a scene where they are at t = 0.
@@ -275,11 +289,34 @@ pub fn extent(scene: &Scene) -> Extent {
     }
     let of_particles = Extent { lower, upper, dimension: scene.dimension };
     // What is infinite in one direction only, as a pipe, is drawn no longer than the particles' place asks for.
-    let bounded = |obstacle: &&Obstacle| !matches!(obstacle.shape, Shape::HalfSpace { .. });
-    for obstacle in scene.simulation.obstacles.iter().filter(bounded) {
+    for obstacle in scene.simulation.obstacles.iter().filter(|one| !is_half_space(one)) {
         for point in obstacle.at(0.0).surface(&of_particles).points {
             (lower, upper) = (lower.min(point), upper.max(point));
         }
     }
     Extent { lower, upper, ..of_particles }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plane_far_below_the_particles_is_drawn_and_one_in_view_changes_nothing() {
+        let scene = |height: &str| {
+            let text = format!(
+                "time = {{ dt = 0.1, until = 1 }}\ncontact.law = \"inelastic\"\n[[particles]]\nmass = 1\n\
+                 source.list = [{{ position = [0, 0, {height}], radius = 0.5 }}]\n[[obstacle]]\nname = \"plane\"\n\
+                 shape.half-space = {{ point = [0, 0, 0], normal = [0, 0, 1] }}\n"
+            );
+            Scene::parse(&text, Path::new("scene.toml")).unwrap()
+        };
+        let far = scene("3");
+        let drawn = drawings(&far.simulation, &view(&far));
+        assert!(drawn[0].points.len() >= 4 && drawn[0].points.iter().all(|point| point.z.abs() < 1e-12));
+        let room = MARGIN * 3f64.sqrt();
+        assert!((view(&far).lower.z + room).abs() < 1e-12 && (view(&far).upper.z - 3.5 - room).abs() < 1e-12);
+        let touching = scene("0.5");
+        assert_eq!(view(&touching).lower, DVec3::new(-0.5, -0.5, 0.0) - DVec3::splat(room));
+    }
 }
