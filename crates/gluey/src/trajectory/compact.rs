@@ -310,7 +310,7 @@ impl CompactFrames {
     fn entry(&self, bytes: &[u8], at: u64) -> Result<Option<Entry>, TrajectoryError> {
         let known = bytes.len().min(TAG.len());
         if bytes[..known] != TAG[..known] {
-            return Err(self.damaged(format!("there is no frame at byte {at}")));
+            return Err(self.damaged(format!("there is no frame at byte {at}, {}", self.place())));
         }
         let number = |from: usize| u32::from_le_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]]);
         if bytes.len() >= 8 && number(4) > VERSION {
@@ -340,8 +340,13 @@ impl CompactFrames {
         if fits {
             Ok(Some(entry))
         } else {
-            Err(self.damaged(format!("the frame at byte {at} does not fit its length")))
+            Err(self.damaged(format!("the frame at byte {at}, {}, does not fit its length", self.place())))
         }
+    }
+
+    /// Where the record after the last good one is, in words.
+    fn place(&self) -> String {
+        self.index.last().map_or_else(|| "the first".to_owned(), |entry| format!("after that of step {}", entry.step))
     }
 
     /// One frame as a whole record.

@@ -74,7 +74,7 @@ pub use error::TrajectoryError;
 pub use frame::{Frame, ObstacleSurface};
 pub use interventions::Intervention;
 pub use manifest::{Formats, Group, Manifest, RunInfo};
-pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path};
+pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path, is_being_written};
 pub use series::Observation;
 pub use snapshot::{Snapshot, Snapshots};
 pub use summary::{CheckpointStatus, RunSummary};

@@ -339,6 +339,13 @@ fn lock(folder: &Path) -> Result<Option<File>, TrajectoryError> {
     }
 }
 
+/// Whether a process writes to the folder of a run now; where a file system has no locks nobody can tell, and it is not.
+#[must_use]
+pub fn is_being_written(folder: &Path) -> bool {
+    // Shared, and given back at once: a process that is about to write tries again after a pause.
+    File::open(folder.join(LOCK)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// Removes a run, its checkpoint first: what is left of a removal that was stopped cannot be taken for a whole run.
 fn remove_run(folder: &Path) -> Result<(), TrajectoryError> {
     for file in [CHECKPOINT, SERIES, XYZ, TIMINGS, HOST, compact::FILE, interventions::FILE] {
