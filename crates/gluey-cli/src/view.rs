@@ -38,7 +38,7 @@ pub fn view(wishes: &ViewArguments) -> Result<Answer> {
         Some(run) => stage.server.url_of(&stage.site.add(run, None)),
         None => stage.server.url(),
     };
-    announce(&url)?;
+    announce(&url, &stage.server)?;
     stage.serve(&stop);
     Ok(String::new().into())
 }
@@ -49,7 +49,7 @@ pub fn run(mut run: Run, wishes: &RunArguments) -> Result<Answer> {
     let stage = Stage::open(wishes.listen.as_deref(), &stop)?;
     let live = Arc::new(Live::new(stores(&run.scene)));
     let id = stage.site.add(run.logbook.folder(), Some(Arc::clone(&live)));
-    announce(&stage.server.url_of(&id))?;
+    announce(&stage.server.url_of(&id), &stage.server)?;
     let last = steps_until(wishes.until.unwrap_or(run.scene.until), run.scene.simulation.settings.dt);
     run.watch.attach(Arc::clone(&live), last);
     let answer = run.complete(wishes, &stop);
@@ -149,8 +149,12 @@ fn stores(scene: &Scene) -> bool {
     scene.output.compact || scene.output.vtk
 }
 
-fn announce(url: &str) -> Result<()> {
-    print(&format!("Watch at {url}\n"))
+fn announce(url: &str, server: &Server) -> Result<()> {
+    print(&format!("Watch at {url}\n"))?;
+    match server.warning() {
+        Some(warning) => print(&format!("warning: {warning}\n")),
+        None => Ok(()),
+    }
 }
 
 /// Says something before the end; a reader that has seen enough is no failure.

@@ -17,6 +17,14 @@ pub enum ViewError {
         /// What the system answered.
         cause: io::Error,
     },
+    /// What follows the colon of the address is no port.
+    #[error("cannot listen on {address}: `{port}` is no port; a port is a number below 65536, as in 127.0.0.1:8321")]
+    Port {
+        /// The address asked for.
+        address: String,
+        /// What stands in the place of the port.
+        port: String,
+    },
     /// The system has no random numbers, without which orders cannot be told from forged ones.
     #[error("the system gives no random numbers: {0}")]
     Random(getrandom::Error),
@@ -56,7 +64,7 @@ impl ViewError {
             Self::NoRun(_) | Self::NoFrame { .. } => 404,
             Self::NotLive => 409,
             Self::Request(_) | Self::Start(_) => 400,
-            Self::Listen { .. } | Self::Random(_) | Self::Trajectory(_) => 500,
+            Self::Listen { .. } | Self::Port { .. } | Self::Random(_) | Self::Trajectory(_) => 500,
         }
     }
 }

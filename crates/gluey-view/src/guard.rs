@@ -54,10 +54,11 @@ impl Guard {
         if asker.origin.is_some_and(|origin| Some(origin) != here.as_deref()) {
             return Err(ViewError::Forbidden("orders are taken from gluey's own page alone"));
         }
-        if asker.token != Some(&self.token) {
-            return Err(ViewError::Forbidden("this page is of a server that is gone: load it again"));
+        match asker.token {
+            Some(token) if token == self.token => Ok(()),
+            Some(_) => Err(ViewError::Forbidden("this page is of a server that is gone: load it again")),
+            None => Err(ViewError::Forbidden("orders need the token of gluey's page, in the header X-Gluey-Token")),
         }
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The server: which request gets which answer. Threads, not tasks: there are few viewers, and each waits most of the
 //! time.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
@@ -29,7 +29,7 @@ impl Server {
     pub fn start(site: Arc<Site>, listen: Option<&str>) -> Result<Self, ViewError> {
         let asked = listen.unwrap_or("127.0.0.1");
         let open = |host: String, port: u16| TcpListener::bind((host.as_str(), port));
-        let listener = match ports(asked) {
+        let listener = match ports(asked)? {
             (host, Some(port)) => open(host, port),
             (host, None) => open(host.clone(), PORT).or_else(|_| open(host, 0)),
         };
@@ -53,6 +53,19 @@ impl Server {
         format!("http://{shown}/")
     }
 
+    /// Who else reaches the page, and where, if anybody may.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let ip = self.address.ip();
+        if ip.is_loopback() {
+            return None;
+        }
+        let reached = if ip.is_unspecified() { own_address() } else { Some(ip) };
+        let place = reached.map(|ip| format!(" at http://{}/", SocketAddr::new(ip, self.address.port())));
+        let place = place.unwrap_or_default();
+        Some(format!("the page is open to others{place}: who reaches it can watch, change and start simulations"))
+    }
+
     /// The page of a run.
     #[must_use]
     pub fn url_of(&self, run: &str) -> String {
@@ -61,18 +74,27 @@ impl Server {
     }
 }
 
+/// The address by which this machine would speak to others; none where it has no way to them.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind(("0.0.0.0", 0)).ok()?;
+    socket.connect(("192.0.2.1", 9)).ok()?; // an address for documentation; nothing is sent
+    let ip = socket.local_addr().ok()?.ip();
+    Some(ip).filter(|ip| !ip.is_loopback() && !ip.is_unspecified())
+}
+
 /// Host and port of what the user asked for.
-fn ports(asked: &str) -> (String, Option<u16>) {
-    if let Ok(address) = asked.parse::<SocketAddr>() {
-        return (address.ip().to_string(), Some(address.port()));
+fn ports(asked: &str) -> Result<(String, Option<u16>), ViewError> {
+    if asked.parse::<IpAddr>().is_ok() {
+        return Ok((asked.to_owned(), None));
     }
-    match asked.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') => match port.parse() {
-            Ok(port) => (if host.is_empty() { "127.0.0.1" } else { host }.to_owned(), Some(port)),
-            Err(_) => (asked.to_owned(), None),
-        },
-        _ => (asked.trim_matches(['[', ']']).to_owned(), None),
-    }
+    let (host, port) = match asked.rsplit_once(':') {
+        Some((host, port)) if !asked.ends_with(']') => (host, Some(port)),
+        _ => (asked, None),
+    };
+    let wrong = |port: &str| ViewError::Port { address: asked.to_owned(), port: port.to_owned() };
+    let port = port.map(|port| port.parse().map_err(|_| wrong(port))).transpose()?;
+    let host = host.trim_matches(['[', ']']);
+    Ok((if host.is_empty() { "127.0.0.1" } else { host }.to_owned(), port))
 }
 
 fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewError> {
@@ -84,7 +106,7 @@ fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewEr
     let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
     let query = Query(query);
     match request.method.as_str() {
-        "GET" => {
+        "GET" | "HEAD" => {
             guard.admit(asker)?;
             get(path, &query, site, guard)
         }
@@ -101,7 +123,7 @@ fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewEr
                 _ => Err(ViewError::Request("there is nothing here".to_owned())),
             }
         }
-        _ => Err(ViewError::Request("only GET and POST are answered".to_owned())),
+        _ => Err(ViewError::Request("only GET, HEAD and POST are answered".to_owned())),
     }
 }
 
@@ -157,12 +179,27 @@ mod tests {
 
     #[test]
     fn addresses_are_understood() {
-        let found = |asked: &str| ports(asked);
+        let found = |asked: &str| ports(asked).unwrap();
         assert_eq!(found("127.0.0.1"), ("127.0.0.1".to_owned(), None));
         assert_eq!(found("0.0.0.0:80"), ("0.0.0.0".to_owned(), Some(80)));
         assert_eq!(found(":0"), ("127.0.0.1".to_owned(), Some(0)));
         assert_eq!(found("[::1]:9"), ("::1".to_owned(), Some(9)));
         assert_eq!(found("::1"), ("::1".to_owned(), None));
+        assert_eq!(found("[::1]"), ("::1".to_owned(), None));
         assert_eq!(found("lab-pc:8000"), ("lab-pc".to_owned(), Some(8000)));
+        for asked in ["lab-pc:x", "127.0.0.1:70000", ":-1", "[::1]:", "lab-pc:"] {
+            let told = ports(asked).unwrap_err().to_string();
+            assert!(told.contains("is no port"), "{asked}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_others_reach_is_warned_of() {
+        let server = |address: &str| Server { address: address.parse().unwrap() };
+        assert_eq!(server("127.0.0.1:1").warning(), None);
+        assert_eq!(server("[::1]:1").warning(), None);
+        let told = server("192.0.2.7:81").warning().unwrap();
+        assert!(told.starts_with("the page is open to others at http://192.0.2.7:81/: "), "{told}");
+        assert!(server("0.0.0.0:81").warning().unwrap().starts_with("the page is open to others"));
     }
 }

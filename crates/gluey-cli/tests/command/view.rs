@@ -75,8 +75,17 @@ fn a_run_is_served_to_its_own_page_alone() {
     assert_eq!(served.get("/api/run?run=../run").0, 404, "only runs that are listed are opened");
     assert_eq!(served.get("/etc/passwd").0, 404);
 
+    let host = format!("Host: {}\r\n", served.host);
+    assert_eq!(served.ask("HEAD /", &host, ""), (200, String::new()));
+    assert_eq!(served.ask("HEAD /nothing", &host, ""), (404, String::new()));
+    let (status, told) = served.ask("POST /api/order?run=run", &host, &" ".repeat(300_000));
+    assert!(status == 413 && told.contains("at most 4096 bytes, this one has 300000"), "{status} {told}");
+
     assert_eq!(served.ask("GET /", "Host: evil.example\r\n", "").0, 403);
-    assert_eq!(served.order("").0, 403, "no token");
+    let (status, told) = served.order("");
+    assert!(status == 403 && told.contains("orders need the token of gluey's page"), "{status} {told}");
+    let (status, told) = served.order("X-Gluey-Token: 0\r\n");
+    assert!(status == 403 && told.contains("load it again"), "{status} {told}");
     let token = page.split("gluey-token\" content=\"").nth(1).unwrap().split('"').next().unwrap();
     let token = format!("X-Gluey-Token: {token}\r\n");
     assert_eq!(served.order(&format!("{token}Origin: http://evil.example\r\n")).0, 403);
@@ -92,6 +101,7 @@ fn what_cannot_be_shown_is_told_at_once() {
     place.gluey(&["view", "nowhere"]).fails(1, &["cannot read nowhere"]);
     place.short("run", &[]).succeeds();
     place.gluey(&["view", "run", "--listen=203.0.113.1:1"]).fails(1, &["cannot listen on 203.0.113.1:1"]);
+    place.gluey(&["view", "run", "--listen=somewhere:eighty"]).fails(1, &["`eighty` is no port"]);
     place.gluey(&["run", "--listen=:0"]).fails(2, &["--view"]);
 }
 
