@@ -1,6 +1,7 @@
 // Draws with WebGL2: particles as points that shade themselves, ribbons that face the eye, triangles.
 //
-// Points are far cheaper than anything with corners where a processor has to do a graphics card's work.
+// Points are far cheaper than anything with corners where a processor has to do a graphics card's work. They have a largest
+// size, though, and may vanish as soon as their centre is out of sight: large particles are squares.
 
 const HEAD = `#version 300 es
 precision highp float;
@@ -10,7 +11,9 @@ uniform vec4 u_plane; // what is beyond it is cut away
 bool beyond(vec3 place) { return dot(u_plane.xyz, place) > u_plane.w; }
 `;
 
-const SPHERE_VERTEX = `${HEAD}${CUT}
+/** Half the size of a particle is at least this many pixels. */
+const SMALLEST = 0.75;
+const PARTICLE = `
 in vec3 a_position;
 in float a_radius;
 in vec4 a_colour;
@@ -21,22 +24,44 @@ uniform float u_reach;  // half the depth
 out vec3 v_colour;
 out float v_size;
 out float v_depth;
-void main() {
+const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
+vec4 centre() {
   vec3 place = a_position + u_origin;
-  gl_Position = beyond(place) ? vec4(2.0, 2.0, 2.0, 1.0) : u_view * vec4(place, 1.0);
-  v_size = max(a_radius * u_scale, 0.75);
-  gl_PointSize = 2.0 * v_size + 1.0;
+  v_size = max(a_radius * u_scale, ${SMALLEST});
   v_colour = a_colour.rgb;
   v_depth = 0.5 * a_radius / u_reach;
+  return beyond(place) ? NOWHERE : u_view * vec4(place, 1.0);
 }`;
 
-const DISC_FRAGMENT = `${HEAD}
+const POINT_VERTEX = `${HEAD}${CUT}${PARTICLE}
+uniform float u_largest; // pixels across
+void main() {
+  gl_Position = centre();
+  gl_PointSize = 2.0 * v_size + 1.0;
+  if (gl_PointSize > u_largest) gl_Position = NOWHERE;
+}`;
+
+const SQUARE_VERTEX = `${HEAD}${CUT}${PARTICLE}
+uniform vec2 u_size; // pixels of the picture
+out vec2 v_place;
+void main() {
+  vec2 corner = 2.0 * vec2(gl_VertexID & 1, gl_VertexID >> 1) - 1.0;
+  gl_Position = centre();
+  gl_Position.xy += corner * (2.0 * v_size + 1.0) / u_size;
+  v_place = 0.5 + 0.5 * vec2(corner.x, -corner.y);
+}`;
+
+/** Where in its square, from the upper left corner, a pixel of a particle is. */
+const POINT_PLACE = '#define PLACE gl_PointCoord\n';
+const SQUARE_PLACE = 'in vec2 v_place;\n#define PLACE v_place\n';
+
+const DISC_FRAGMENT = `
 in vec3 v_colour;
 in float v_size;
 uniform vec4 u_pale; // the ground, and how much of it is mixed in
 out vec4 o_colour;
 void main() {
-  vec2 at = (2.0 * gl_PointCoord - 1.0) * (v_size + 0.5);
+  vec2 at = (2.0 * PLACE - 1.0) * (v_size + 0.5);
   float distance = length(at);
   float cover = clamp(v_size + 0.5 - distance, 0.0, 1.0);
   if (cover <= 0.0) discard;
@@ -49,13 +74,13 @@ void main() {
   o_colour = vec4(mix(rim, light, clamp(inner + 0.5 - distance, 0.0, 1.0)), 1.0) * cover;
 }`;
 
-const SPHERE_FRAGMENT = `${HEAD}
+const SPHERE_FRAGMENT = `
 in vec3 v_colour;
 in float v_size;
 in float v_depth;
 out vec4 o_colour;
 void main() {
-  vec2 at = (2.0 * gl_PointCoord - 1.0) * (1.0 + 0.5 / v_size);
+  vec2 at = (2.0 * PLACE - 1.0) * (1.0 + 0.5 / v_size);
   float square = dot(at, at);
   if (square > 1.0) discard;
   float high = sqrt(1.0 - square);
@@ -133,6 +158,8 @@ void main() {
 }`;
 
 const NOTHING_CUT = [0, 0, 0, 1];
+/** Particles that are more pixels across are squares: few of these fit into a picture. */
+const LARGE = 256;
 
 export class Painter {
   /** Throws where the browser has no WebGL2. */
@@ -149,7 +176,10 @@ export class Painter {
 
   prepare() {
     const { gl } = this;
-    this.particles = this.program(SPHERE_VERTEX, this.flat ? DISC_FRAGMENT : SPHERE_FRAGMENT);
+    const shading = this.flat ? DISC_FRAGMENT : SPHERE_FRAGMENT;
+    this.particles = this.program(POINT_VERTEX, `${HEAD}${POINT_PLACE}${shading}`);
+    this.squares = this.program(SQUARE_VERTEX, `${HEAD}${SQUARE_PLACE}${shading}`);
+    this.largest = Math.min(LARGE, gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1]);
     this.ribbons = this.program(RIBBON_VERTEX, RIBBON_FRAGMENT);
     this.walls = this.program(WALL_VERTEX, WALL_FRAGMENT);
     this.buffers = new Map();
@@ -270,33 +300,95 @@ export class Painter {
     gl.depthMask(true);
   }
 
-  points({ frame, colours, camera, scale, pale, ground, chosen, showsParticles }, shared, ratio) {
+  points(view, shared, ratio) {
     const { gl } = this;
-    const uniform = shared(this.particles);
-    gl.uniform3fv(uniform.u_origin, frame.origin);
-    gl.uniform1f(uniform.u_scale, camera.pixels * ratio * scale);
-    gl.uniform1f(uniform.u_reach, camera.reach / scale);
-    if (uniform.u_pale) gl.uniform4f(uniform.u_pale, ...ground, pale);
-    this.buffer('positions', frame.position);
+    const { frame, camera, scale, pale, ground } = view;
+    const pixels = camera.pixels * ratio * scale;
+    const prepared = (program) => {
+      const uniform = shared(program);
+      gl.uniform3fv(uniform.u_origin, frame.origin);
+      gl.uniform1f(uniform.u_scale, pixels);
+      gl.uniform1f(uniform.u_reach, camera.reach / scale);
+      if (uniform.u_pale) gl.uniform4f(uniform.u_pale, ...ground, pale);
+      return uniform;
+    };
+    const isLarge = (k) => 2 * frame.radius[k] * pixels + 1 > this.largest;
+    const { chosen } = view;
+    if (view.showsParticles || (chosen >= 0 && !isLarge(chosen))) {
+      const uniform = prepared(this.particles);
+      gl.uniform1f(uniform.u_largest, this.largest);
+      this.columns(frame, { positions: frame.position, radii: frame.radius, colours: view.colours });
+      if (view.showsParticles) gl.drawArrays(gl.POINTS, 0, frame.count);
+      if (chosen >= 0 && !isLarge(chosen)) this.mark(uniform, () => gl.drawArrays(gl.POINTS, chosen, 1));
+    }
+    const large = view.showsParticles ? seen(frame, camera, isLarge) : [];
+    if (large.length) {
+      const uniform = prepared(this.squares);
+      gl.uniform2f(uniform.u_size, this.canvas.width, this.canvas.height);
+      this.instances(frame, view.colours, large);
+    }
+    if (chosen >= 0 && isLarge(chosen)) {
+      const uniform = prepared(this.squares);
+      gl.uniform2f(uniform.u_size, this.canvas.width, this.canvas.height);
+      this.mark(uniform, () => this.instances(frame, null, [chosen]));
+    }
+  }
+
+  /** Particles column by column; without colours all have that of `mark`. */
+  columns(frame, { positions, radii, colours }, suffix = '') {
+    const { gl } = this;
+    this.buffer(`positions${suffix}`, positions);
     this.attributes([[0, frame.dimension, gl.FLOAT, 0, 0]]);
-    this.buffer('radii', frame.radius);
+    this.buffer(`radii${suffix}`, radii);
     this.attribute(1, 1, gl.FLOAT, 0, 0);
-    this.buffer('colours', colours);
+    if (!colours) return;
+    this.buffer(`colours${suffix}`, colours);
     this.attribute(2, 4, gl.UNSIGNED_BYTE, 0, 0);
-    if (showsParticles) gl.drawArrays(gl.POINTS, 0, frame.count);
-    if (chosen >= 0) this.mark(chosen, uniform);
+  }
+
+  /** Some particles as squares. */
+  instances(frame, colours, list) {
+    const { gl } = this;
+    const d = frame.dimension;
+    this.columns(frame, {
+      positions: new Float32Array(list.flatMap((k) => [...frame.position.subarray(d * k, d * (k + 1))])),
+      radii: new Float32Array(list.map((k) => frame.radius[k])),
+      colours: colours && new Uint8Array(list.flatMap((k) => [...colours.subarray(4 * k, 4 * (k + 1))])),
+    }, ' of squares');
+    for (let k = 0; k < 3; k += 1) gl.vertexAttribDivisor(k, 1);
+    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, list.length);
+    for (let k = 0; k < 3; k += 1) gl.vertexAttribDivisor(k, 0);
   }
 
   /** The chosen particle, in a colour of its own. */
-  mark(chosen, uniform) {
+  mark(uniform, draw) {
     const { gl } = this;
     gl.disableVertexAttribArray(2);
     gl.vertexAttrib4f(2, 0.95, 0.1, 0.45, 1);
     if (uniform.u_pale) gl.uniform4f(uniform.u_pale, 0, 0, 0, 0);
     gl.depthFunc(gl.LEQUAL);
-    gl.drawArrays(gl.POINTS, chosen, 1);
+    draw();
     gl.depthFunc(gl.LESS);
   }
+}
+
+/** The particles of some kind that reach into the picture. */
+function seen(frame, camera, isWanted) {
+  const [right, up] = camera.frame();
+  const found = [];
+  const d = frame.dimension;
+  for (let k = 0; k < frame.count; k += 1) {
+    if (!isWanted(k)) continue;
+    let [x, y] = [0, 0];
+    for (let axis = 0; axis < 3; axis += 1) {
+      const from = frame.origin[axis] + (axis < d ? frame.position[d * k + axis] : 0) - camera.target[axis];
+      x += right[axis] * from;
+      y += up[axis] * from;
+    }
+    const reach = frame.radius[k] * camera.pixels + 1;
+    if (Math.abs(x) * camera.pixels - reach < 0.5 * camera.size[0] && Math.abs(y) * camera.pixels - reach < 0.5 * camera.size[1]) found.push(k);
+  }
+  return found;
 }
 
 /** Ribbons of 4 corners each, or thin lines where there are very many. */
