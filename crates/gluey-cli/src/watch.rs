@@ -11,7 +11,7 @@ use anyhow::Result;
 use gluey::scene::Scene;
 use gluey::simulation::Simulation;
 use gluey::trajectory::{Intervention, TrajectoryError};
-use gluey_view::{Live, Order, Phase};
+use gluey_view::{Live, Order, Phase, Setting};
 use toml_edit::DocumentMut;
 
 use crate::UsageError;
@@ -21,7 +21,7 @@ use gluey::logbook::Logbook;
 
 /// How long a paused run waits before it looks for signals again.
 const NAP: Duration = Duration::from_millis(50);
-/// The values that the page offers to change.
+/// The values that can be changed while a run goes on: those that `put` hands to it.
 const VALUES: [&str; 2] = ["environment.gravity", "contact.law.gluey.gamma_min"];
 
 /// Whether a run goes on.
@@ -140,8 +140,9 @@ impl Watch {
     /// The scene with another value, of those that can change while a run goes on.
     fn changed(&self, key: &str, value: &str) -> Result<(String, Scene)> {
         let change: Override = format!("{key}={value}").parse().map_err(UsageError)?;
-        if !(key.starts_with("environment.") || key.starts_with("contact.")) {
-            return Err(UsageError(format!("`{key}` cannot change while a run goes on")).into());
+        if !VALUES.contains(&key) {
+            let those = VALUES.map(|key| format!("`{key}`")).join(" and ");
+            return Err(UsageError(format!("`{key}` cannot change while a run goes on, only {those} can")).into());
         }
         let text = overrides::apply(&self.text, &[change])?;
         let scene = Scene::parse(&text, &self.path)?;
@@ -155,18 +156,20 @@ fn put(scene: Scene, simulation: &mut Simulation) {
     simulation.adhesion = scene.simulation.adhesion;
 }
 
-/// What can be changed, with the present values; none for a value that is not a constant.
-fn values(text: &str) -> Vec<(String, Option<String>)> {
+/// What can be changed, with what the scene says now.
+fn values(text: &str) -> Vec<(String, Setting)> {
     let document: DocumentMut = text.parse().unwrap_or_default();
     let item = |key: &str| key.split('.').try_fold(document.as_item(), |item, part| item.get(part));
-    let value = |key: &str| {
-        let mut value = item(key)?.as_value()?.clone();
+    let setting = |key: &str| {
+        let Some(item) = item(key) else { return Setting::Absent };
+        let Some(mut value) = item.as_value().cloned() else { return Setting::Varies };
         value.decor_mut().clear(); // no comments
-        Some(value.to_string())
+        let text = value.to_string();
+        // Tables and expressions.
+        if text.contains(['{', '"', '\'']) { Setting::Varies } else { Setting::Constant(text) }
     };
     let gluey = |key: &&str| !key.starts_with("contact.law.gluey") || item("contact.law.gluey").is_some();
-    let constant = |text: &String| !text.contains(['{', '"', '\'']);
-    VALUES.into_iter().filter(gluey).map(|key| (key.to_owned(), value(key).filter(constant))).collect()
+    VALUES.into_iter().filter(gluey).map(|key| (key.to_owned(), setting(key))).collect()
 }
 
 #[cfg(test)]
@@ -177,19 +180,23 @@ mod tests {
     fn what_can_be_changed_depends_on_the_scene() {
         let found = |text: &str| values(text).into_iter().map(|(_, value)| value).collect::<Vec<_>>();
         let constant = "[environment]\ngravity = [0, -10] # down\n[contact.law.gluey]\ngamma_min = -1\n";
-        assert_eq!(found(constant), [Some("[0, -10]".to_owned()), Some("-1".to_owned())]);
-        assert_eq!(found("contact.law = 'inelastic'\nenvironment.gravity = ['t', 0]"), [None]);
-        assert_eq!(found("[contact.law.gluey]"), [None, None]);
+        let constants = ["[0, -10]", "-1"].map(|value| Setting::Constant(value.to_owned()));
+        assert_eq!(found(constant), constants);
+        assert_eq!(found("contact.law = 'inelastic'\nenvironment.gravity = ['t', 0]"), [Setting::Varies]);
+        assert_eq!(found("environment.gravity.steps = { times = [] }"), [Setting::Varies]);
+        assert_eq!(found("[contact.law.gluey]"), [Setting::Absent, Setting::Absent]);
     }
 
     #[test]
-    fn only_environment_and_contact_change_and_only_to_what_a_scene_may_say() {
+    fn only_what_takes_effect_changes_and_only_to_what_a_scene_may_say() {
         let text = crate::source::LOTTO;
         let watch = Watch::new(text, Path::new("lotto.toml"));
         watch.changed("environment.gravity", "[1, 2]").unwrap();
         watch.changed("contact.law.gluey.gamma_min", "-inf").unwrap();
         let told = |key, value| watch.changed(key, value).err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(told("time.dt", "1").contains("cannot change while a run goes on"));
+        for key in ["time.dt", "contact.law", "contact.law.gluey.friction", "environment.drag", "environment"] {
+            assert!(told(key, "1").contains("cannot change while a run goes on, only `environment.gravity`"), "{key}");
+        }
         assert!(
             told("environment.gravity", "[1, 2, 3]").contains("lotto.toml:"),
             "{}",

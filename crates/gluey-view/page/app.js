@@ -13,10 +13,10 @@ import { Plots, Series } from './plots.js';
 import { Selection, pick } from './selection.js';
 import { Steering } from './steering.js';
 import { Walls, tubes } from './walls.js';
-import { number } from './words.js';
+import { counted, number } from './words.js';
 
-/** How often the server is asked what is new, while something may be (milliseconds). */
-const POLL = { live: 300, stored: 2000 };
+/** How often the server is asked what is new, while something may be, and whether it is back (milliseconds). */
+const POLL = { live: 300, stored: 2000, gone: 5000 };
 /** How often plots are drawn at most (milliseconds): they cost as much as the picture. */
 const PLOTS = 500;
 /** A picture that stands still is drawn this much finer, unless it has very many particles. */
@@ -72,13 +72,16 @@ class Watch {
     try {
       this.painter = new Painter(this.canvas, description.dimension);
     } catch (error) {
-      notice(error);
+      this.blind = error.message;
     }
     this.series = new Series();
     this.player = new Player(this.run, {
       show: (frame) => this.show(frame),
       tell: notice,
-      changed: () => this.controls(),
+      changed: () => {
+        this.controls();
+        if (!this.player.playing) this.redraw(); // a picture that stands still is drawn finer
+      },
     });
     this.plots = new Plots(element('plots'), this.series, (time) => this.player.seekTime(time));
     this.selection = new Selection({
@@ -158,6 +161,8 @@ class Watch {
     const typing = event.target.matches('input:not([type=checkbox]):not([type=range]), select, textarea');
     if (typing || event.ctrlKey || event.altKey || event.metaKey) return;
     const presses = event.target.matches('button, summary, a, input[type=checkbox]');
+    const slides = event.target.matches('input[type=range]:not(#slider)'); // has ends of its own
+    if (slides && ['Home', 'End'].includes(event.key)) return;
     const { player } = this;
     const actions = {
       ',': () => player.move(-1),
@@ -218,24 +223,30 @@ class Watch {
   resize() {
     const { clientWidth, clientHeight } = element('stage');
     if (!clientWidth || !clientHeight) return;
-    const before = this.camera.size;
-    this.camera.size = [clientWidth, clientHeight];
-    if (before[0] > 1) this.camera.pixels *= Math.min(clientWidth / before[0], clientHeight / before[1]);
+    this.camera.resize([clientWidth, clientHeight]);
     this.redraw();
   }
 
   redraw() {
     if (this.due) return;
     this.due = true;
+    this.canvas.dataset.settled = false;
+    clearTimeout(this.finer);
     requestAnimationFrame(() => {
       this.due = false;
       this.draw(1);
-      clearTimeout(this.finer);
       const { playing, following, ended } = this.player;
       const still = !playing && !(following && !ended && this.status?.phase === 'running');
       const fine = still && this.frame && this.frame.count <= MANY;
-      if (fine) this.finer = setTimeout(() => this.draw(FINE), 250);
+      if (fine) this.finer = setTimeout(() => this.refine(), 250);
+      else this.canvas.dataset.settled = still;
     });
+  }
+
+  /** Draws the picture as it stays. */
+  refine() {
+    this.draw(FINE);
+    this.canvas.dataset.settled = true;
   }
 
   /** What is cut away, as a plane. */
@@ -336,8 +347,8 @@ class Watch {
     put(element('follow'), { hidden: !this.description.live || Boolean(player.ended), 'aria-pressed': player.following });
     const phase = this.status?.phase;
     const step = this.status && phase !== 'finished' ? `, step ${this.status.step} of ${this.status.last}` : '';
-    const words = phase ? `${phase}${step}` : this.growing ? 'being written' : 'stored';
-    const count = this.frame ? `${this.frame.count} particles` : `${player.length} frames`;
+    const words = this.gone ? 'not connected' : phase ? `${phase}${step}` : this.growing ? 'being written' : 'stored';
+    const count = this.frame ? counted(this.frame.count, 'particle') : counted(player.length, 'frame');
     const state = `${words} · ${count}`;
     put(element('state'), { textContent: state });
   }
@@ -350,13 +361,15 @@ class Watch {
     try {
       await this.ask();
     } catch (error) {
+      this.told = undefined; // what else there is to tell is told when this is over
       notice(error);
-      this.gone = error.gone;
+      this.gone = Boolean(error.gone);
+      this.controls();
     }
     this.asking = false;
     const live = this.status && ['running', 'paused'].includes(this.status.phase);
-    const pause = live ? POLL.live : POLL.stored;
-    if (!this.gone) this.next = setTimeout(() => this.poll(), document.hidden ? 5 * POLL.stored : pause);
+    const pause = this.gone ? POLL.gone : live ? POLL.live : POLL.stored;
+    this.next = setTimeout(() => this.poll(), document.hidden ? 5 * POLL.stored : pause);
   }
 
   async ask() {
@@ -365,13 +378,17 @@ class Watch {
     const query = { run: this.run, bytes: this.bytes };
     if (last !== undefined) query.after = last;
     const news = await ask('/api/progress', query);
+    const back = this.gone;
+    this.gone = false;
     if (news.bytes < this.bytes) return this.begin();
-    this.growing = news.unfinished || (player.length > 0 && news.steps.length > 0) || (!news.status && news.rows !== '' && this.bytes > 0);
+    this.growing = news.growing;
     this.bytes = news.bytes;
     this.series.add(news.rows);
     player.add(news.steps, news.times);
     this.trouble(news);
+    const before = this.status?.phase;
     this.status = news.status;
+    if (this.status?.phase !== before) this.redraw();
     if (news.status) {
       element('steering').hidden = false;
       this.steering.show(news.status);
@@ -382,7 +399,7 @@ class Watch {
       this.drawPlots();
       if (news.rows.length > 500000) await this.ask(); // there is more
     }
-    if (!this.frame && !player.following) {
+    if ((!this.frame || (back && player.lost)) && !player.following) {
       if (news.status && !player.ended) player.follow(true);
       else if (player.length) player.go(player.length - 1);
     }
@@ -391,7 +408,7 @@ class Watch {
 
   trouble({ trouble, status }) {
     const messages = [this.description.trouble && `The scene can no longer be read; obstacles are drawn as the frames have them.\n${this.description.trouble}`,
-      trouble, status?.message].filter(Boolean);
+      this.blind, trouble, status?.message].filter(Boolean);
     const text = messages.join('\n');
     if (text !== this.told) notice(text || null);
     this.told = text;

@@ -7,6 +7,8 @@ const unit = (a) => {
   return a.map((x) => x / length);
 };
 const STEEPEST = 1.55;
+/** How far from the middle of the screen what is fitted reaches, relative to the sides. */
+const ROOM = 0.46;
 
 export class Camera {
   constructor(dimension, picture) {
@@ -15,6 +17,7 @@ export class Camera {
     this.pixels = 100; // of the screen, per unit of length
     this.reach = 1; // half the depth of what is drawn
     this.size = [1, 1];
+    this.fitted = null; // half width and half height of what was fitted last
     const up = unit(picture.up ?? [0, 0, 1]);
     const aside = Math.abs(up[0]) > 0.9 ? [0, 1, 0] : [1, 0, 0];
     const first = unit(aside.map((x, k) => x - dot(aside, up) * up[k]));
@@ -68,8 +71,20 @@ export class Camera {
       wide = Math.max(wide, Math.abs(dot(right, from)));
       high = Math.max(high, Math.abs(dot(up, from)));
     }
-    const room = 0.46;
-    this.pixels = Math.min((room * this.size[0]) / wide, (room * this.size[1]) / high);
+    this.fitted = [wide, high];
+    this.pixels = ROOM * this.fitting();
+  }
+
+  /** Pixels per unit of length at which what was fitted last would fill the screen. */
+  fitting() {
+    return Math.min(...this.size.map((side, k) => side / this.fitted[k]));
+  }
+
+  /** The screen has another size: what filled a part of it fills the same part, also when it is as before again. */
+  resize(size) {
+    const before = this.fitted && this.fitting();
+    this.size = size;
+    if (before) this.pixels *= this.fitting() / before;
   }
 
   /** Keeps all of a box within the depth that is drawn. */

@@ -20,7 +20,7 @@ function sceneCard(scene, { open, trouble }) {
     }
     button.disabled = false;
   });
-  const kind = make('span', { className: 'hint', textContent: scene.dimension ? `${scene.dimension}D` : '' });
+  const kind = make('span', { className: 'hint kind', textContent: scene.dimension ? `${scene.dimension}D` : '' });
   return make('li', {}, make('h3', { textContent: scene.name }),
     make('p', { textContent: scene.trouble ?? scene.description ?? '', className: scene.trouble ? 'trouble' : '' }),
     make('div', { className: 'row' }, make('span', { className: 'hint', textContent: scene.scene }), kind, button));

@@ -22,6 +22,7 @@ export class Player {
     this.speed = 1;
     this.playing = false;
     this.following = false;
+    this.lost = false; // whether it would be following had the server answered
     this.stride = 1;
     this.cache = new Map();
     this.kept = 0;
@@ -36,8 +37,8 @@ export class Player {
 
   /** Frames that have been recorded meanwhile. */
   add(steps, times) {
-    this.steps.push(...steps);
-    this.times.push(...times);
+    for (const step of steps) this.steps.push(step); // one by one: the stack has no room for a long run
+    for (const time of times) this.times.push(time);
   }
 
   clear() {
@@ -51,6 +52,7 @@ export class Player {
   play(on = !this.playing) {
     this.playing = on && this.length > 0;
     if (this.playing) {
+      this.lost = false;
       this.follow(false);
       if (this.index >= this.length - 1) this.index = -1;
       this.cursor = Math.max(0, this.index);
@@ -91,6 +93,7 @@ export class Player {
   seek(index) {
     if (!this.length) return;
     this.playing = false;
+    this.lost = false;
     this.follow(false);
     this.go(Math.min(this.length - 1, Math.max(0, index)));
     this.changed();
@@ -148,6 +151,7 @@ export class Player {
   follow(on) {
     if (on === this.following) return;
     this.following = on;
+    this.lost = false;
     this.epoch += 1;
     if (on) {
       this.playing = false;
@@ -173,6 +177,7 @@ export class Player {
         }
       } catch (error) {
         this.follow(false);
+        this.lost = true;
         this.tell(error);
       }
     }

@@ -141,8 +141,8 @@ export class Plots {
     });
     // Overlaps matter; gaps that are wider than the worst of them stand at the upper edge.
     if (plot.overlap && least < 0) greatest = Math.min(greatest, -least);
-    if (!(greatest > least)) [least, greatest] = Number.isFinite(least) ? [least - 1, least + 1] : [0, 1];
-    const margin = 4 * ratio;
+    if (!(greatest > least)) [least, greatest] = !Number.isFinite(least) || plot.zero ? [0, 1] : [least - 1, least + 1];
+    const margin = 17 * ratio; // room for the numbers
     const y = (value) => height - margin - ((Math.min(value, greatest) - least) / (greatest - least)) * (height - 2 * margin);
     context.lineWidth = ratio;
     context.strokeStyle = line;
@@ -161,7 +161,7 @@ export class Plots {
     context.fillStyle = soft;
     context.font = `${11 * ratio}px system-ui, "DejaVu Sans", sans-serif`;
     context.fillText(number(greatest, 3), 4 * ratio, 13 * ratio);
-    context.fillText(number(least, 3), 4 * ratio, height - 6 * ratio);
+    context.fillText(number(least, 3), 4 * ratio, height - 5 * ratio);
   }
 
   stroke(context, ink, points) {

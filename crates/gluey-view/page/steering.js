@@ -48,11 +48,19 @@ export class Steering {
     const bar = this.element('progress');
     [bar.max, bar.value] = [Math.max(1, status.last), status.step];
     bar.title = `step ${status.step} of ${status.last}`;
-    for (const [key, value] of Object.entries(status.values)) this.form(key, value, open);
+    for (const [key, setting] of Object.entries(status.values)) this.form(key, setting, open);
+    // What was refused does not stand there as if it held.
+    if (status.message && status.message !== this.refused) this.reset();
+    this.refused = status.message;
+  }
+
+  /** Gives the fields whose content was sent the values that hold. */
+  reset() {
+    for (const { input, last, sent } of this.forms.values()) if (sent) input.value = last ?? '';
   }
 
   /** A field for a value; what is being typed is left alone. */
-  form(key, value, open) {
+  form(key, { value, varies }, open) {
     if (!this.forms.has(key)) {
       const form = document.createElement('form');
       const input = Object.assign(document.createElement('input'), { type: 'text', id: `value-${key}`, spellcheck: false });
@@ -69,7 +77,7 @@ export class Steering {
       this.forms.set(key, { input, button, last: undefined, sent: true });
     }
     const entry = this.forms.get(key);
-    entry.input.placeholder = value ?? 'changes in time';
+    entry.input.placeholder = value ?? (varies ? 'changes in time or space' : 'not set');
     if (value !== entry.last) {
       entry.last = value;
       if (entry.sent || document.activeElement !== entry.input) entry.input.value = value ?? '';

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use gluey::geometry::Extent;
 use gluey::scene::Stage;
-use gluey::trajectory::{CompactFrames, Intervention, Manifest, Snapshots, TrajectoryError, encode};
+use gluey::trajectory::{CompactFrames, Intervention, Manifest, Snapshots, TrajectoryError, encode, is_being_written};
 use gluey_render::{Body, Wall, colour_table};
 use serde_json::{Value, json};
 
@@ -39,7 +39,8 @@ pub(crate) struct Listing {
     pub(crate) stamps: Vec<(u64, f64)>,
     /// What is wrong with what follows them.
     pub(crate) trouble: Option<String>,
-    pub(crate) unfinished: bool,
+    /// Whether a process writes to the folder.
+    pub(crate) growing: bool,
 }
 
 impl RunFolder {
@@ -118,20 +119,32 @@ impl RunFolder {
 
     /// The frames there are now.
     pub(crate) fn listing(&self) -> Listing {
-        match &mut *self.frames() {
+        // First: what nobody writes to any more is whole, or stays as it is.
+        let growing = is_being_written(&self.path);
+        let (stamps, trouble) = match &mut *self.frames() {
             Frames::Compact(frames) => {
-                let trouble = frames.refresh().err().map(|error| error.to_string());
-                Listing { stamps: frames.stamps().collect(), trouble, unfinished: frames.is_unfinished() }
+                let trouble = match frames.refresh() {
+                    Err(error) => Some(error.to_string()),
+                    Ok(()) if frames.is_unfinished() && !growing => Some(self.cut_off()),
+                    Ok(()) => None,
+                };
+                (frames.stamps().collect(), trouble)
             }
             Frames::Vtk => match Snapshots::open(&self.path) {
-                Ok(snapshots) => {
-                    let stamps = snapshots.stamps().iter().map(|stamp| (stamp.step, stamp.time)).collect();
-                    Listing { stamps, trouble: None, unfinished: false }
-                }
-                Err(error) => Listing { stamps: Vec::new(), trouble: Some(error.to_string()), unfinished: false },
+                Ok(snapshots) => (snapshots.stamps().iter().map(|stamp| (stamp.step, stamp.time)).collect(), None),
+                Err(error) => (Vec::new(), Some(error.to_string())),
             },
-            Frames::None => Listing { stamps: Vec::new(), trouble: None, unfinished: false },
-        }
+            Frames::None => (Vec::new(), None),
+        };
+        Listing { stamps, trouble, growing }
+    }
+
+    fn cut_off(&self) -> String {
+        let run = self.path.display();
+        format!(
+            "the last frame of {run} is cut off: the run was ended while it was written. Those before are shown; \
+             `gluey run --resume --out={run}` takes the run up again"
+        )
     }
 
     /// The frame of a step, as a record.

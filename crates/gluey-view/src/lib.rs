@@ -29,6 +29,6 @@ mod server;
 mod site;
 
 pub use error::ViewError;
-pub use live::{Live, Order, Phase, Status};
+pub use live::{Live, Order, Phase, Setting, Status};
 pub use server::Server;
 pub use site::{Launch, Site, Start};

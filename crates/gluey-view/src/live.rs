@@ -73,8 +73,29 @@ pub struct Status {
     pub last: u64,
     /// What went wrong, or why an order could not be obeyed.
     pub message: Option<String>,
-    /// Values that can be changed, as (key, value); none for a value that is no constant.
-    pub values: Vec<(String, Option<String>)>,
+    /// Values that can be changed, by their keys.
+    pub values: Vec<(String, Setting)>,
+}
+
+/// What a scene says about a value that can be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// It is this, as a scene writes it.
+    Constant(String),
+    /// It changes in time or space.
+    Varies,
+    /// Nothing.
+    Absent,
+}
+
+impl Setting {
+    /// As the page reads it.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        match self {
+            Self::Constant(value) => serde_json::json!({ "value": value, "varies": false }),
+            Self::Varies | Self::Absent => serde_json::json!({ "value": null, "varies": *self == Self::Varies }),
+        }
+    }
 }
 
 /// A frame as it is sent.

@@ -187,7 +187,7 @@ impl Site {
         let status = live.map(|live| {
             let status = live.status();
             let values: serde_json::Map<String, Value> =
-                status.values.into_iter().map(|(key, value)| (key, json!(value))).collect();
+                status.values.into_iter().map(|(key, setting)| (key, setting.json())).collect();
             json!({
                 "phase": status.phase.name(), "step": status.step, "last": status.last, "message": status.message,
                 "values": values,
@@ -200,7 +200,7 @@ impl Site {
             "steps": new.iter().map(|(step, _)| *step).collect::<Vec<_>>(),
             "times": new.iter().map(|(_, time)| *time).collect::<Vec<_>>(),
             "trouble": listing.trouble,
-            "unfinished": listing.unfinished,
+            "growing": listing.growing,
             "rows": rows,
             "bytes": next,
             "status": status,
