@@ -9,6 +9,8 @@ import { loadavg } from 'node:os';
 import { Place, launch, scenes, shown, visit } from './harness.mjs';
 
 const wait = (seconds) => new Promise((done) => { setTimeout(done, 1000 * seconds); });
+const ends = []; // what is open until the end
+const t = { after: (end) => ends.push(end) };
 const load = () => `load ${loadavg()[0].toFixed(1)}`;
 
 const ticks = (stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -34,9 +36,9 @@ function spent() {
 
 /** Plays a run for some seconds and counts pictures and long tasks. */
 async function play(place, run, seconds) {
-  const { url, stop } = await place.serve('view', run, '--listen=127.0.0.1:0');
+  const { url, stop } = await place.serve(t, 'view', run, '--listen=127.0.0.1:0');
   const browser = await launch();
-  const { page } = await visit(browser, url, { width: 960 + 316, height: 640 + 80 });
+  const { page } = await visit(t, browser, url, { width: 960 + 316, height: 640 + 80 });
   await shown(page);
   await page.evaluate(() => {
     window.tasks = [];
@@ -61,7 +63,7 @@ async function play(place, run, seconds) {
 /** CPU seconds of a run, with or without somebody who asks for every frame and for all news. */
 async function cost(place, name, words, watched) {
   const out = `${name}-${watched ? 'watched' : 'alone'}`;
-  const { url, stop, child, told } = await place.serve('run', ...words, '--view', '--listen=127.0.0.1:0', '--threads=1', `--out=${out}`);
+  const { url, stop, child, told } = await place.serve(t, 'run', ...words, '--view', '--listen=127.0.0.1:0', '--threads=1', `--out=${out}`);
   const ended = () => told().includes('The page stays');
   const ask = (path) => fetch(new URL(`${path}&run=${out}`, url));
   let shown = 0;
@@ -121,4 +123,5 @@ for (const [name, words] of [['lotto', ['--until=4', '--set=output.formats=["com
   const [alone, watched] = times.map((list) => Math.min(...list));
   console.log(`${name}: ${alone.toFixed(2)} s of CPU alone, ${watched.toFixed(2)} s watched: ${(100 * (watched / alone - 1)).toFixed(1)} % more, for ${frames} frames (${load()})`);
 }
-await place.close();
+for (const end of ends) await end();
+place.close();
