@@ -84,7 +84,23 @@ export function eachContact(frame, call) {
   }
 }
 
-/** The box that holds the particles, but for a few that fly away, and the obstacles that `counts`. */
+/** The point of the plane through a half-space's drawing that is nearest to a place; none if the drawing is empty. */
+function nearest(points, place, dimension) {
+  const corner = (k) => [points[3 * k], points[3 * k + 1], points[3 * k + 2]];
+  const along = (k) => corner(k).map((x, axis) => x - points[axis]);
+  if (points.length < 3 * dimension) return null;
+  const [[a, b, c], [d, e, f]] = [along(1), dimension === 2 ? [0, 0, 1] : along(2)];
+  const normal = [b * f - c * e, c * d - a * f, a * e - b * d];
+  const square = normal.reduce((sum, x) => sum + x * x, 0);
+  if (!(square > 0)) return null;
+  const height = normal.reduce((sum, x, axis) => sum + x * (place[axis] - points[axis]), 0) / square;
+  return place.map((x, axis) => x - height * normal[axis]);
+}
+
+/**
+ * The box that holds the particles, but for a few that fly away, and the obstacles that `counts`; of the others, which are
+ * endless, it holds the nearest point.
+ */
 export function bounds(frame, counts) {
   const lower = [Infinity, Infinity, Infinity];
   const upper = [-Infinity, -Infinity, -Infinity];
@@ -104,9 +120,10 @@ export function bounds(frame, counts) {
     lower[axis] = Math.max(low[0], inner - width);
     upper[axis] = Math.min(high[high.length - 1], outer + width);
   }
+  const middle = [0, 1, 2].map((axis) => (axis < d && frame.count ? 0.5 * (lower[axis] + upper[axis]) : 0));
   frame.obstacles.forEach((obstacle, index) => {
-    if (!counts(index)) return;
-    obstacle.points.forEach((x, k) => {
+    const points = counts(index) ? obstacle.points : nearest(obstacle.points, middle, d) ?? [];
+    points.forEach((x, k) => {
       lower[k % 3] = Math.min(lower[k % 3], x);
       upper[k % 3] = Math.max(upper[k % 3], x);
     });

@@ -506,7 +506,7 @@ test('a scene in space: orbit, pick, section, contacts; on a phone in the dark',
 });
 
 test('a sphere larger than a point may be is drawn in its size, and its plane with it', async (t) => {
-  place.gluey('run', `${scenes}/ball-and-plane.toml`, '--out=ball', '--until=0.1', '--quiet');
+  place.gluey('run', `${scenes}/ball-and-plane.toml`, '--out=ball', '--until=1.5', '--quiet'); // it lies on the plane then
   const { url } = await place.serve(t, 'view', 'ball', HERE);
   const { page, errors } = await visit(t, browser, url, { deviceScaleFactor: 2 });
   await shown(page);
@@ -521,7 +521,18 @@ test('a sphere larger than a point may be is drawn in its size, and its plane wi
   // Twice for the device, twice for what stands still, twice from a radius to a diameter.
   assert.ok(8 * radius > 1023, `too small to tell: ${radius}`);
   assert.ok(Math.abs(ball.inked / disc - 1) < 0.1, `the ball fills ${ball.inked} of the picture, not ${disc}`);
-  // Its edge is seen also where its middle is not.
+  // The plane is seen as well while the ball is above it.
+  await page.locator('#first').click();
+  await atStep(page, 0);
+  await page.locator('#fit').click();
+  const above = await look(page);
+  await page.locator('#show-obstacles').check();
+  assert.notEqual((await look(page)).fingerprint, above.fingerprint, 'the plane is seen below the ball');
+  await page.locator('#show-obstacles').uncheck();
+  // The edge of a ball is seen also where its middle is not.
+  await page.locator('#latest').click();
+  await atStep(page, 150);
+  await page.locator('#fit').click();
   await page.locator('#picture').focus();
   const far = Math.ceil((await page.locator('#stage').evaluate(({ clientWidth }) => clientWidth / 2 + 30)) / 24);
   for (let k = 0; k < far; k += 1) await page.keyboard.press('Shift+ArrowRight');
