@@ -25,7 +25,7 @@ pub(super) fn write_whole(
     durable: Durable,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), TrajectoryError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let write = || -> io::Result<()> {
         let mut temporary = builder().tempfile_in(folder)?;
         let mut writer = BufWriter::new(temporary.as_file_mut());
@@ -40,6 +40,11 @@ pub(super) fn write_whole(
     };
     write().map_err(TrajectoryError::io("write", path))?;
     if durable == Durable::Now { sync_folder(folder) } else { Ok(()) }
+}
+
+/// The folder a file is in; a bare name has an empty parent, which cannot be opened.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn builder() -> tempfile::Builder<'static, 'static> {
@@ -234,6 +239,12 @@ mod tests {
         assert_eq!(error.to_string(), format!("cannot write {}: the disk is full", path.display()));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names_in(folder.path()).unwrap(), ["whole"]);
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_present_folder() {
+        assert_eq!(folder_of(Path::new("a.gluey")), Path::new("."));
+        assert_eq!(folder_of(Path::new("runs/a.gluey")), Path::new("runs"));
     }
 
     #[cfg(target_os = "linux")]
