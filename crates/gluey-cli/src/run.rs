@@ -5,8 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use gluey::geometry::Particles;
-use gluey::logbook::{Logbook, before_the_first_step};
+use gluey::logbook::{self, Logbook, before_the_first_step};
 use gluey::projection::{ProblemFile, ProblemFileError};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
@@ -269,22 +268,11 @@ fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpo
     )
 }
 
-/// Files that the scene reads its particles from may have changed since the run started. Those who were there at the start
-/// and have not left are compared; who came later has a later id.
+/// Refuses to go on where the files that the scene reads its particles from have changed.
 fn refuse_other_particles(scene: &Scene, checkpoint: &Checkpoint) -> Result<()> {
-    let (now, then) = (&scene.simulation.state.particles, &checkpoint.state.particles);
-    let entered: u64 = checkpoint.state.ledger.inlets.iter().map(|inlet| inlet.amount.number).sum();
-    let of = |particles: &Particles, i: usize| (particles.radius[i], particles.mass[i], particles.group[i]);
-    let same = |(i, id): (usize, &u64)| *id >= now.born || of(now, *id as usize) == of(then, i);
-    if then.born == now.born + entered && then.id.iter().enumerate().all(same) {
-        return Ok(());
-    }
-    bail!(
-        "the scene no longer gives the particles that were run: {} then, {} now, or with other radii, masses or \
-         groups\n  help: restore the files that the scene refers to, or start anew without --resume",
-        then.born - entered,
-        now.born
-    )
+    logbook::refuse_other_particles(scene, checkpoint).map_err(|error| {
+        anyhow!("{error}\n  help: restore the files that the scene refers to, or start anew without --resume")
+    })
 }
 
 /// A scene's name as the name of a folder.

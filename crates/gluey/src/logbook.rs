@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use glam::DVec3;
 
-use crate::geometry::{Extent, Obstacle, Shape};
+use crate::geometry::{Extent, Obstacle, Particles, Shape};
 use crate::measures::{Instrument, observe};
 use crate::scene::{self, Output, Scene};
 use crate::simulation::{Simulation, StepReport, Timings};
@@ -224,6 +224,31 @@ pub fn run_info(scene: &Scene) -> RunInfo {
         openings: !scene.simulation.openings.is_empty(),
         measures: scene.instruments.iter().flat_map(|instrument| instrument.columns(scene.dimension)).collect(),
     }
+}
+
+/// A scene gives other particles than when its run was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the scene no longer gives the particles that were run: {then} then, {now} now, or with other radii, masses or groups"
+)]
+pub struct OtherParticles {
+    /// How many there were at the start.
+    pub then: u64,
+    /// How many the scene gives now.
+    pub now: u64,
+}
+
+/// Files that a scene reads its particles from may have changed since the run started. Those who were there at the start
+/// and have not left are compared; who came later has a later id.
+pub fn refuse_other_particles(scene: &Scene, checkpoint: &Checkpoint) -> Result<(), OtherParticles> {
+    let (now, then) = (&scene.simulation.state.particles, &checkpoint.state.particles);
+    let entered: u64 = checkpoint.state.ledger.inlets.iter().map(|inlet| inlet.amount.number).sum();
+    let of = |particles: &Particles, i: usize| (particles.radius[i], particles.mass[i], particles.group[i]);
+    let same = |(i, id): (usize, &u64)| *id >= now.born || of(now, *id as usize) == of(then, i);
+    if then.born == now.born + entered && then.id.iter().enumerate().all(same) {
+        return Ok(());
+    }
+    Err(OtherParticles { then: then.born - entered, now: now.born })
 }
 
 fn with_frame<T>(simulation: &Simulation, view: &Extent, take: impl FnOnce(&Frame) -> T) -> T {
