@@ -5,6 +5,13 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArra
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+/// Looks up what arrays are made and borrowed with, once for all.
+pub fn meet_numpy(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy")?;
+    PyArray1::<f64>::zeros(py, 0, false).try_readonly()?;
+    Ok(())
+}
+
 /// Three numbers a vector.
 pub fn flat(vectors: &[DVec3]) -> &[f64] {
     bytemuck::cast_slice(vectors)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use glam::DVec3;
 use gluey::contact::{ContactGeometry, Partner};
@@ -18,9 +18,7 @@ use crate::arrays::{rows, vectors};
 use crate::environment::{Callable, Forces, Pushed, Raised, refuse_depth};
 use crate::errors;
 use crate::lend::{Column, Lender};
-
-/// Steps are taken without a look at signals for so long.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+use crate::patience::{BETWEEN_LOOKS, patiently, use_living_threads};
 
 /// A scene that runs. One thread at a time may use it.
 #[pyclass(frozen)]
@@ -51,6 +49,7 @@ impl Inner {
 
     /// Takes steps up to this one, but none after some time; whether it got there.
     fn advance(&mut self, last: u64, mut logbook: Option<&mut Logbook>) -> PyResult<bool> {
+        use_living_threads();
         let start = Instant::now();
         let simulation = &mut self.lender.scene_mut().simulation;
         while simulation.state.step < last {
@@ -126,20 +125,22 @@ impl Engine {
 impl Engine {
     /// From the text of a scene; files that it names are relative to `path`.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str, path: PathBuf) -> PyResult<Self> {
-        let scene = py.detach(|| Scene::parse(text, &path)).map_err(errors::value)?;
+    fn parse(py: Python<'_>, text: String, path: PathBuf) -> PyResult<Self> {
+        let (scene, path) = patiently(py, move || (Scene::parse(&text, &path), path))?;
+        let scene = scene.map_err(errors::value)?;
         Ok(Self::open(Inner::new(scene, path, before_the_first_step())))
     }
 
     /// From a checkpoint, which holds the text of its scene.
     #[staticmethod]
     fn load(py: Python<'_>, checkpoint: PathBuf, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| {
+        patiently(py, move || {
             let checkpoint = Checkpoint::read(&checkpoint).map_err(errors::runtime)?;
             let mut scene = Scene::parse(&checkpoint.scene_text, &path).map_err(errors::value)?;
+            logbook::refuse_other_particles(&scene, &checkpoint).map_err(errors::value)?;
             scene.simulation.state = checkpoint.state;
             Ok(Self::open(Inner::new(scene, path, checkpoint.report)))
-        })
+        })?
     }
 
     /// Writes a checkpoint.
@@ -153,14 +154,18 @@ impl Engine {
             progress: Progress::default(),
             report: inner.report.clone(),
         };
-        py.detach(|| checkpoint.write(&path)).map_err(errors::runtime)
+        py.detach(|| checkpoint.write(&path)).map_err(errors::runtime)?;
+        py.check_signals()
     }
 
     /// Takes `count` steps; signals are looked at between them.
     fn step(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         let mut inner = self.lock()?;
         let inner = &mut *inner;
-        let last = inner.simulation().state.step + count;
+        let now = inner.simulation().state.step;
+        let Some(last) = now.checked_add(count) else {
+            return Err(errors::value(format!("{count} steps after step {now}: expected fewer than 2⁶⁴ in all")));
+        };
         while !py.detach(|| inner.advance(last, None))? {
             py.check_signals()?;
         }
@@ -198,7 +203,8 @@ impl Engine {
                     tick.call1((inner.simulation().state.step, last))?;
                 }
             }
-            py.check_signals()
+            py.check_signals()?;
+            tick.map_or(Ok(()), |tick| tick.call1((inner.simulation().state.step, last)).map(drop))
         })();
         let Some(logbook) = &mut logbook else { return ended };
         let whole = ended.is_ok();

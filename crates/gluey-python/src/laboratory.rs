@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
+use crate::patience::patiently;
 
 /// (q⁰, u⁰, m, r, γ_min).
 type Start = (f64, f64, f64, f64, f64);
@@ -54,7 +55,7 @@ pub fn plane_simulate<'py>(
     until: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (experiment, grid) = (experiment(start, force)?, Grid::new(dt, until).map_err(told)?);
-    let run = py.detach(|| algorithm::run(&experiment, grid)).map_err(told)?;
+    let run = patiently(py, move || algorithm::run(&experiment, grid))?.map_err(told)?;
     columns(py, &run.samples)
 }
 
@@ -69,7 +70,7 @@ pub fn plane_lubrication<'py>(
     until: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (experiment, grid) = (experiment(start, force)?, Grid::new(dt, until).map_err(told)?);
-    let run = py.detach(|| lubrication::run(&experiment, kappa, grid)).map_err(told)?;
+    let run = patiently(py, move || lubrication::run(&experiment, kappa, grid))?.map_err(told)?;
     columns(py, &run.samples)
 }
 
@@ -86,7 +87,7 @@ pub fn plane_exact<'py>(
     times: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<(Bound<'py, PyDict>, Events)> {
     let experiment = experiment(start, force)?;
-    let solution = py.detach(|| exact::solve(&experiment, until)).map_err(told)?;
+    let solution = patiently(py, move || exact::solve(&experiment, until))?.map_err(told)?;
     let times = times.as_array().to_vec();
     if let Some(bad) = times.iter().find(|time| !(0.0..=until).contains(*time)) {
         return Err(errors::value(format!("`times` holds {bad}: expected times from 0 to {until}")));
@@ -105,7 +106,8 @@ pub fn plane_exact<'py>(
 #[pyfunction]
 pub fn stokes_plane<'py>(py: Python<'py>, gaps: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let gaps = gaps.as_array().to_vec();
-    let drags: Result<Vec<f64>, _> = py.detach(|| gaps.iter().map(|gap| stokes::exact::sphere_plane(*gap)).collect());
+    let drags = patiently(py, move || gaps.iter().map(|gap| stokes::exact::sphere_plane(*gap)).collect());
+    let drags: Result<Vec<f64>, _> = drags?;
     Ok(PyArray1::from_vec(py, drags.map_err(errors::value)?))
 }
 
@@ -117,7 +119,8 @@ pub fn stokes_pair<'py>(
     gaps: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<[Bound<'py, PyArray1<f64>>; 3]> {
     let gaps = gaps.as_array().to_vec();
-    let all: Result<Vec<_>, _> = py.detach(|| gaps.iter().map(|gap| stokes::exact::two_spheres(radii, *gap)).collect());
+    let all = patiently(py, move || gaps.iter().map(|gap| stokes::exact::two_spheres(radii, *gap)).collect());
+    let all: Result<Vec<_>, _> = all?;
     let all = all.map_err(errors::value)?;
     let column = |of: fn(&stokes::Resistance) -> f64| PyArray1::from_iter(py, all.iter().map(of));
     Ok([column(|r| r.first), column(|r| r.second), column(|r| r.mutual)])

@@ -3,7 +3,8 @@
 //! This layer is thin: arrays in, arrays out, exceptions for errors. What users see, with its words on units and use, is
 //! written in Python (`python/gluey`).
 //!
-//! Every long call releases the interpreter, and looks at signals between steps. A simulation is behind a lock that nobody
+//! Every long call releases the interpreter and looks at signals: between steps, or, where there is nothing to come back to,
+//! from outside (`patience`). A simulation is behind a lock that nobody
 //! waits for: who comes while a step is being taken gets a `RuntimeError`.
 
 #![allow(clippy::elidable_lifetime_names, reason = "what lives as long as the interpreter is attached is named alike")]
@@ -15,6 +16,7 @@ mod environment;
 mod errors;
 mod laboratory;
 mod lend;
+mod patience;
 mod project;
 mod runs;
 
@@ -36,6 +38,14 @@ mod _gluey {
     use super::runs::{Frames, manifest};
     #[pymodule_export]
     use super::{schema, version};
+    use pyo3::prelude::*;
+
+    /// NumPy is asked for its interfaces here: where that fails later, an interrupt for one, all it can do is panic.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::patience::note_process();
+        super::arrays::meet_numpy(module.py())
+    }
 }
 
 /// The JSON schema of scenes.

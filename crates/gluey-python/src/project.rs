@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{numbers, rows, vectors};
 use crate::errors;
+use crate::patience::patiently;
 
 type Projected<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
 
@@ -66,11 +67,11 @@ pub fn project<'py>(
         other => return Err(errors::value(format!("`solver` is {other:?}: expected \"apgs\", \"apgd\" or \"uzawa\""))),
     };
     let criteria = Criteria { tolerance, max_sweeps: max_sweeps.get() };
-    let (outcome, velocity) = py.detach(|| {
+    let (outcome, impulses, velocity) = patiently(py, move || {
         let outcome = method.solve(&problem, &criteria, &mut impulses);
         let velocity = problem.velocity(&impulses);
-        (outcome, velocity)
-    });
+        (outcome, impulses, velocity)
+    })?;
     let report = PyDict::new(py);
     let (status, rows_in_conflict) = match outcome.status {
         Status::Converged => ("converged", Vec::new()),

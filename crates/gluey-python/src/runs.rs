@@ -38,6 +38,7 @@ impl Frames {
             )));
         };
         let snapshot = py.detach(|| self.stored.read(stamp)).map_err(errors::runtime)?;
+        py.check_signals()?;
         let particles = snapshot.particles;
         let dict = PyDict::new(py);
         dict.set_item("step", snapshot.step)?;
