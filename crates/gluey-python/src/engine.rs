@@ -1,7 +1,7 @@
 //! A simulation as Python drives it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
 use glam::DVec3;
@@ -11,11 +11,12 @@ use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{Simulation, StepError, StepReport, Timings};
 use gluey::trajectory::{Checkpoint, IfPresent, ObstacleSurface, Progress, checkpoint_path};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::arrays::{rows, vectors};
-use crate::environment::{Callable, Forces, Pushed, Raised, refuse_depth};
+use crate::environment::{Callable, Forces, Pushed, Pushes, Raised, refuse_depth};
 use crate::errors;
 use crate::lend::{Column, Lender};
 use crate::patience::{BETWEEN_LOOKS, patiently, use_living_threads};
@@ -32,6 +33,8 @@ struct Inner {
     path: PathBuf,
     report: StepReport,
     forces: Forces,
+    /// The environment in Python. Only here it is owned, so that the collector of cycles sees it.
+    function: Option<Arc<Py<PyAny>>>,
     raised: Raised,
 }
 
@@ -40,7 +43,7 @@ impl Inner {
         let (forces, raised) = (Forces::default(), Raised::default());
         let inner = scene.simulation.environment;
         scene.simulation.environment = Box::new(Pushed { inner, forces: forces.clone() });
-        Self { lender: Lender::new(scene), path, report, forces, raised }
+        Self { lender: Lender::new(scene), path, report, forces, function: None, raised }
     }
 
     fn simulation(&self) -> &Simulation {
@@ -243,34 +246,53 @@ impl Engine {
     #[pyo3(signature = (array))]
     fn set_forces(&self, array: Option<PyReadonlyArray2<'_, f64>>) -> PyResult<()> {
         let inner = self.lock()?;
-        let scene = inner.lender.scene();
-        let given = match array {
-            None => Vec::new(),
-            Some(array) => vectors("forces", &array, Some(scene.simulation.state.particles.len()))?,
+        let particles = &inner.simulation().state.particles;
+        let set = match array {
+            None => None,
+            Some(array) => {
+                let given = vectors("forces", &array, Some(particles.len()))?;
+                if inner.lender.scene().dimension == 2 {
+                    refuse_depth("forces", &given)?;
+                }
+                Some(Pushes::new(&particles.id, given))
+            }
         };
-        if scene.dimension == 2 {
-            refuse_depth("forces", &given)?;
-        }
-        *inner.forces.lock().unwrap_or_else(PoisonError::into_inner) = given;
+        *inner.forces.lock().unwrap_or_else(PoisonError::into_inner) = set;
         Ok(())
     }
 
-    /// The forces that are set, or `None`.
+    /// The forces that act on who is there now, or `None`.
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let inner = self.lock()?;
         let forces = inner.forces.lock().unwrap_or_else(PoisonError::into_inner);
-        if forces.is_empty() { Ok(None) } else { rows(py, &forces).map(Some) }
+        let of = |pushes: &Pushes| rows(py, &pushes.on(&inner.simulation().state.particles.id));
+        forces.as_ref().map(of).transpose()
     }
 
     /// A callable in place of the scene's environment.
     fn set_environment(&self, function: Py<PyAny>) -> PyResult<()> {
         let mut inner = self.lock()?;
         let (forces, raised) = (inner.forces.clone(), inner.raised.clone());
+        let function = Arc::new(function);
         let scene = inner.lender.scene_mut();
-        let flat = scene.dimension == 2;
-        let inner = Box::new(Callable { function, raised, flat });
-        scene.simulation.environment = Box::new(Pushed { inner, forces });
+        let callable = Callable { function: Arc::downgrade(&function), raised, flat: scene.dimension == 2 };
+        scene.simulation.environment = Box::new(Pushed { inner: Box::new(callable), forces });
+        inner.function = Some(function);
         Ok(())
+    }
+
+    /// An environment may hold the simulation that asks it. Who is in a step is alive.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self.inner.try_lock() {
+            Ok(inner) => inner.function.as_ref().map_or(Ok(()), |function| visit.call(&**function)),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        // It is dropped outside the lock: that may run any code.
+        let function = self.inner.try_lock().ok().and_then(|mut inner| inner.function.take());
+        drop(function);
     }
 
     /// The contacts as columns.

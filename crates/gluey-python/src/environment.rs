@@ -1,6 +1,7 @@
 //! What Python does to the particles: forces set between steps, and a-priori velocities from a callable.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use glam::DVec3;
 use gluey::environment::{Environment, EnvironmentError, Prediction, Span};
@@ -11,8 +12,30 @@ use pyo3::prelude::*;
 use crate::arrays::{numbers, rows, vectors};
 use crate::errors;
 
-/// Forces that are set from outside, one a particle; none where the list is empty.
-pub type Forces = Arc<Mutex<Vec<DVec3>>>;
+/// Forces that are set from outside, if any are.
+pub type Forces = Arc<Mutex<Option<Pushes>>>;
+
+/// Forces by the ids of the particles they were set for: where some come and leave, indices change hands.
+pub struct Pushes {
+    ids: Vec<u64>,
+    forces: Vec<DVec3>,
+}
+
+impl Pushes {
+    /// One a particle.
+    pub fn new(ids: &[u64], forces: Vec<DVec3>) -> Self {
+        Self { ids: ids.to_vec(), forces }
+    }
+
+    /// The forces on these: 0 for who has come since.
+    pub fn on(&self, ids: &[u64]) -> Vec<DVec3> {
+        if ids == self.ids {
+            return self.forces.clone();
+        }
+        let known: BTreeMap<_, _> = self.ids.iter().zip(&self.forces).collect();
+        ids.iter().map(|id| known.get(id).map_or(DVec3::ZERO, |force| **force)).collect()
+    }
+}
 
 /// An exception on its way through the library.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -27,15 +50,10 @@ impl Environment for Pushed {
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         self.inner.predict(particles, span, prediction)?;
         let forces = self.forces.lock().unwrap_or_else(PoisonError::into_inner);
-        if forces.is_empty() {
-            return Ok(());
+        if let Some(forces) = &*forces {
+            let impulses: Vec<DVec3> = forces.on(&particles.id).into_iter().map(|force| force * span.dt).collect();
+            prediction.add_impulses(&impulses); // M⁻¹ hF: implicit drag is in the metric
         }
-        if forces.len() != particles.len() {
-            let reason = format!("there are {} for {} particles: set them again", forces.len(), particles.len());
-            return Err(no_answer("the force set from Python", span, reason));
-        }
-        let impulses: Vec<DVec3> = forces.iter().map(|force| *force * span.dt).collect();
-        prediction.add_impulses(&impulses); // M⁻¹ hF: implicit drag is in the metric
         Ok(())
     }
 
@@ -89,7 +107,8 @@ type Answer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
 
 /// A-priori velocities from Python: the callable gets a [`Moment`] and gives arrays of (velocities, inverse masses).
 pub struct Callable {
-    pub function: Py<PyAny>,
+    /// Owned by the engine, which tells the collector of cycles.
+    pub function: Weak<Py<PyAny>>,
     pub raised: Raised,
     pub flat: bool,
 }
@@ -97,8 +116,11 @@ pub struct Callable {
 impl Callable {
     fn ask(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> PyResult<()> {
         Python::attach(|py| {
+            let Some(function) = self.function.upgrade() else {
+                return Err(errors::runtime("the environment is gone: it was collected with its simulation"));
+            };
             let moment = Moment::new(py, particles, span)?;
-            let answer = self.function.bind(py).call1((moment,))?;
+            let answer = function.bind(py).call1((moment,))?;
             let (velocity, inverse_mass) = answer.extract::<Answer<'_>>()?;
             prediction.velocity = vectors("velocities", &velocity, Some(particles.len()))?;
             prediction.inverse_metric = numbers("inverse_masses", &inverse_mass, particles.len())?;
