@@ -7,6 +7,21 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Engine",
+    "Frames",
+    "Moment",
+    "manifest",
+    "plane_exact",
+    "plane_lubrication",
+    "plane_simulate",
+    "project",
+    "schema",
+    "stokes_pair",
+    "stokes_plane",
+    "version",
+]
+
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _Start = tuple[float, float, float, float, float]
@@ -108,6 +123,6 @@ class Engine:
 
 @final
 class Frames:
-    def __init__(self, folder: Path) -> None: ...
+    def __new__(cls, folder: Path) -> Frames: ...
     def stamps(self) -> list[tuple[int, float]]: ...
     def read(self, index: int) -> dict[str, Any]: ...

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _gluey
+from ._arrays import column, count, floats, indices
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
@@ -54,23 +55,27 @@ def project_contacts(
     start: impulses to start from. solver: "apgs" (accelerated Gauss–Seidel), "apgd" (accelerated gradient), "uzawa".
     tolerance: residual to reach, relative to `length`. max_sweeps: limit on passes over all rows.
     """
-    velocity = np.asarray(apriori, dtype=float)
-    if velocity.ndim != 2 or velocity.shape[1] not in (2, 3):
-        raise ValueError(f"`apriori` has the shape {velocity.shape}: expected (n, 2) or (n, 3)")
-    first = np.atleast_1d(np.asarray(i, dtype=np.int64))
-    rows, bodies = len(first), len(velocity)
+    velocity = floats("apriori", apriori)
+    first = indices("i", i)
+    normals = floats("normal", normal)
+    rows, bodies = len(first), len(velocity) if velocity.ndim else 0
+    if rows <= 1 and normals.ndim == 1:
+        normals = normals.reshape(rows, normals.size if rows else 3)
+    for name, array in {"apriori": velocity, "normal": normals}.items():
+        if array.ndim != 2 or array.shape[1] not in (2, 3):
+            raise ValueError(f"`{name}` has the shape {array.shape}: expected (n, 2) or (n, 3)")
     impulses, projected, report = _gluey.project(
         first,
-        np.atleast_1d(np.asarray(j, dtype=np.int64)),
-        _three(np.asarray(normal, dtype=float).reshape(rows, -1)),
-        _full(gap, rows),
-        _full(lower, rows),
-        _full(inverse_mass, bodies),
+        indices("j", j),
+        _three(normals),
+        column("gap", gap, rows),
+        column("lower", lower, rows),
+        column("inverse_mass", inverse_mass, bodies),
         _three(velocity),
         (dt, length),
-        np.zeros(rows) if start is None else _full(start, rows),
+        np.zeros(rows) if start is None else column("start", start, rows),
         solver,
-        (tolerance, max_sweeps),
+        (tolerance, count("max_sweeps", max_sweeps, least=1)),
     )
     return Projection(impulses, projected[:, : velocity.shape[1]], report)
 
@@ -83,6 +88,7 @@ def project(
     inverse_mass: ArrayLike = 1.0,
     lower: ArrayLike = 0.0,
     start: ArrayLike | None = None,
+    dimension: Literal[2, 3] | None = None,
     **options: Any,
 ) -> Projection:
     """Solves the projection min ½ |V − V^{n+1/2}|²_M over D + h G V ≥ 0, with a SciPy sparse matrix G.
@@ -92,7 +98,7 @@ def project(
     scaled; gaps and impulses are then those of the scaled rows. Anything else is refused with a ValueError.
 
     gap, inverse_mass, lower, start and the further options are those of :func:`project_contacts`. apriori: (n, 3) or
-    (n, 2), or the same flat.
+    (n, 2), or the same flat if `dimension` says which of the two.
 
     >>> import scipy.sparse
     >>> G = scipy.sparse.csr_array([[-1.0, 0, 0, 1, 0, 0]])
@@ -101,29 +107,46 @@ def project(
     """
     import scipy.sparse
 
+    if len(getattr(G, "shape", np.shape(G))) != 2:
+        raise ValueError(f"G has the shape {np.shape(G)}: expected (contacts, {dimension or 3} × bodies)")
+    if np.dtype(getattr(G, "dtype", float)).kind not in "biuf":
+        raise TypeError(f"G holds {G.dtype}: expected real numbers")
     matrix = scipy.sparse.csr_array(G, dtype=float)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     matrix.sort_indices()
     columns = matrix.shape[1]
-    velocity = np.asarray(apriori, dtype=float)
-    width = velocity.shape[1] if velocity.ndim == 2 else 3
-    velocity = velocity.reshape(-1, width) if velocity.size % width == 0 else velocity
-    if velocity.ndim != 2 or velocity.size != columns:
+    velocity, width = _by_rows(floats("apriori", apriori), dimension)
+    if velocity.size != columns:
         raise ValueError(f"`apriori` has {velocity.size} numbers: expected one for each of the {columns} columns of G")
     i, j, normal, scale = _contacts_of(matrix, width)
     solved = project_contacts(
         i,
         j,
         normal,
-        gap=_full(gap, len(i)) / scale,
+        gap=column("gap", gap, len(i)) / scale,
         apriori=velocity,
         inverse_mass=inverse_mass,
-        lower=_full(lower, len(i)) * scale,
-        start=None if start is None else _full(start, len(i)) * scale,
+        lower=column("lower", lower, len(i)) * scale,
+        start=None if start is None else column("start", start, len(i)) * scale,
         **options,
     )
     return solved._replace(impulses=solved.impulses / scale)
+
+
+def _by_rows(velocity: np.ndarray, dimension: int | None) -> tuple[np.ndarray, int]:
+    """Velocities with a row for each body, and how many components they have."""
+    if dimension not in (None, 2, 3):
+        raise ValueError(f"`dimension` is {dimension!r}: expected 2 or 3")
+    if velocity.ndim == 1 and dimension is None:
+        raise ValueError("`apriori` is flat: say by `dimension` whether each body has 2 numbers or 3")
+    if velocity.ndim == 1 and velocity.size % dimension == 0:
+        velocity = velocity.reshape(-1, dimension)
+    widths = (2, 3) if dimension is None else (dimension,)
+    if velocity.ndim != 2 or velocity.shape[1] not in widths:
+        expected = " or ".join(f"(n, {width})" for width in widths)
+        raise ValueError(f"`apriori` has the shape {velocity.shape}: expected {expected}")
+    return velocity, velocity.shape[1]
 
 
 def _contacts_of(matrix: Any, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -148,11 +171,6 @@ def _contacts_of(matrix: Any, width: int) -> tuple[np.ndarray, np.ndarray, np.nd
             raise ValueError(f"row {row} of G has {blocks[0]}: expected finite numbers")
         normal[row] = -blocks[0] / scale[row]
     return i, j, normal, scale
-
-
-def _full(values: ArrayLike, count: int) -> np.ndarray:
-    array = np.asarray(values, dtype=float)
-    return np.full(count, float(array)) if array.ndim == 0 else np.ascontiguousarray(array)
 
 
 def _three(vectors: np.ndarray) -> np.ndarray:

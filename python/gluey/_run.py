@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import operator
 import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -115,6 +116,12 @@ class Run:
     def frame(self, index: int) -> Frame:
         """The frame of this index; negative ones count from the end."""
         count = len(self)
+        try:
+            index = operator.index(index)
+        except TypeError:
+            raise TypeError(
+                f"{index!r} is no index of a frame; Run.at(time) finds the frame nearest to a time"
+            ) from None
         if not -count <= index < count:
             raise IndexError(f"there is no frame {index}: there are {count}")
         return Frame(self, self._frames.read(index % count))
@@ -125,7 +132,13 @@ class Run:
             raise IndexError("there are no frames yet")
         return self.frame(int(np.argmin(np.abs(self.times - time))))
 
-    def __getitem__(self, index: int) -> Frame:
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
+        if isinstance(index, slice):
+            return [self.frame(each) for each in range(len(self))[index]]
         return self.frame(index)
 
     def __len__(self) -> int:
@@ -148,7 +161,7 @@ class Run:
         return self.series.to_pandas().set_index("time")
 
     def to_xarray(self) -> xarray.Dataset:
-        """All frames as a Dataset over (frame, id, component); NaN where a particle was not there."""
+        """All frames as a Dataset over (time, id, component); NaN where a particle was not there."""
         import xarray
 
         frames = list(self)

@@ -17,6 +17,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._arrays import floats
+
 Vector = Sequence[float] | np.ndarray
 Side = Literal["inside", "outside"]
 
@@ -244,7 +246,7 @@ class Scene:
         dt: float,
         until: float,
         dimension: Literal[2, 3] = 3,
-        name: str = "scene",
+        name: str | None = "scene",
         description: str | None = None,
         seed: int = 0,
         max_slip: float | None = None,
@@ -263,7 +265,7 @@ class Scene:
     @property
     def name(self) -> str:
         """What the scene is called."""
-        return self._top["name"]
+        return self._top.get("name", "scene")
 
     def __repr__(self) -> str:
         obstacles = len(self._lists.get("obstacle", ()))
@@ -324,14 +326,14 @@ class Scene:
     ) -> Scene:
         """Particles from arrays: positions (length), (n, 2) or (n, 3); radii (length) and masses (mass), one number or
         n; velocities (length / time), one vector or n. Masses may be left to a density (mass / length³)."""
-        place = np.atleast_2d(np.asarray(positions, dtype=float))
+        place = np.atleast_2d(floats("positions", positions))
         if place.ndim != 2 or place.shape[1] not in (2, 3):
             raise ValueError(f"`positions` has the shape {place.shape}: expected (n, 2) or (n, 3)")
         columns = {"position": place, "radius": _column("radii", radii, (len(place),))}
         if masses is not None:
             columns["mass"] = _column("masses", masses, (len(place),))
         if velocities is not None:
-            width = np.asarray(velocities, dtype=float).shape[-1:]
+            width = floats("velocities", velocities).shape[-1:]
             columns["velocity"] = _column("velocities", velocities, (len(place), *width))
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         listed = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -416,7 +418,7 @@ def _given(**keys: Any) -> dict[str, Any]:
 
 
 def _column(name: str, values: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    given = np.asarray(values, dtype=float)
+    given = floats(name, values)
     try:
         return np.broadcast_to(given, shape)
     except ValueError:

@@ -7,6 +7,7 @@ import platform
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._arrays import count, floats, vectors
 from ._columns import Columns
 from ._gluey import Engine, Moment, version
 from ._scene import Scene
@@ -51,7 +53,7 @@ class Simulation:
         Raises ValueError with every problem of the scene, by line and column.
         """
         if isinstance(scene, Scene):
-            return cls(Engine.parse(scene.toml(), scene.folder / f"{scene.name}.toml"))
+            return cls(Engine.parse(scene.toml(), scene.folder / "scene.toml"))
         path = Path(scene)
         try:
             text = path.read_text(encoding="utf-8")
@@ -77,9 +79,7 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Takes `n` steps of length dt. After an exception the state is that of the last whole step."""
-        if n < 0:
-            raise ValueError(f"`n` is {n}: expected a number of steps ≥ 0")
-        self._engine.step(n)
+        self._engine.step(count("n", n))
 
     def run(
         self,
@@ -119,7 +119,7 @@ class Simulation:
 
     @velocities.setter
     def velocities(self, values: ArrayLike) -> None:
-        self._engine.set_velocities(self._vectors("velocities", values))
+        self._engine.set_velocities(vectors("velocities", values, self.dimension))
 
     @property
     def radii(self) -> NDArray[np.float64]:
@@ -145,13 +145,14 @@ class Simulation:
     def forces(self) -> NDArray[np.float64] | None:
         """Forces set from Python (force), (n, 3), or None. They act in all steps from now on, on top of the scene's.
 
-        Assign an array (n, 3), or (n, 2) in 2D, or None to end them. They are no part of checkpoints.
+        Each belongs to the particle that it was set for, by its id: who comes in later has none. Assign an array (n, 3), or
+        (n, 2) in 2D, or None to end them. They are no part of checkpoints.
         """
         return self._engine.forces()
 
     @forces.setter
     def forces(self, values: ArrayLike | None) -> None:
-        self._engine.set_forces(None if values is None else self._vectors("forces", values))
+        self._engine.set_forces(None if values is None else vectors("forces", values, self.dimension))
 
     def set_environment(self, function: Callable[[Moment], Prediction]) -> None:
         """Lets a callable give the a-priori velocities, in place of the scene's gravity, forces, drag and flow.
@@ -167,13 +168,7 @@ class Simulation:
         """
         if not callable(function):
             raise TypeError(f"the environment must be callable, not {function!r}")
-
-        def ask(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
-            answer = function(moment)
-            velocities, inverse = answer if isinstance(answer, tuple) else (answer, 1.0 / moment.masses)
-            return _vectors("velocities", velocities, self.dimension), np.array(inverse, dtype=float, ndmin=1)
-
-        self._engine.set_environment(ask)
+        self._engine.set_environment(partial(_ask, function, self.dimension))
 
     @property
     def contacts(self) -> Columns:
@@ -271,9 +266,6 @@ class Simulation:
         """Where the memory of a column is, for tests that a view is no copy."""
         return self._engine.address(name)
 
-    def _vectors(self, name: str, values: ArrayLike) -> np.ndarray:
-        return _vectors(name, values, self.dimension)
-
 
 def particle_frame(of: Any) -> pandas.DataFrame:
     columns = Columns(position=of.positions, velocity=of.velocities, radius=of.radii, mass=of.masses, group=of.groups)
@@ -283,14 +275,17 @@ def particle_frame(of: Any) -> pandas.DataFrame:
     return frame
 
 
-def _vectors(name: str, values: ArrayLike, dimension: int) -> np.ndarray:
-    """An array of vectors as the engine takes it: in 2D the third component may be left out."""
-    array = np.ascontiguousarray(values, dtype=float)
-    if array.ndim == 2 and array.shape[1] == 2 == dimension:
-        array = np.pad(array, ((0, 0), (0, 1)))
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"`{name}` has the shape {array.shape}: expected (n, {dimension})")
-    return array
+def _ask(function: Callable[[Moment], Prediction], dimension: int, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
+    """What an environment answers, as the engine takes it."""
+    answer = function(moment)
+    if not isinstance(answer, tuple):
+        answer = (answer, 1.0 / moment.masses)
+    if len(answer) != 2:
+        raise ValueError(f"the environment gave a tuple of {len(answer)}: expected (velocities, inverse masses)")
+    inverse = np.atleast_1d(floats("inverse_masses", answer[1]))
+    if inverse.ndim != 1:
+        raise ValueError(f"`inverse_masses` has the shape {inverse.shape}: expected ({len(moment.masses)},)")
+    return vectors("velocities", answer[0], dimension), inverse
 
 
 def _scene_of(checkpoint: Path) -> Path:
@@ -310,7 +305,7 @@ class _Progress:
 
     def __call__(self, step: int, last: int) -> None:
         now = monotonic()
-        if now - self._shown < 0.2:
+        if now - self._shown < 0.2 and step < last:
             return
         self._shown, self._any = now, True
         pace = now - self._start

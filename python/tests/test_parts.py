@@ -57,7 +57,14 @@ def test_the_projection_is_the_minimum_that_scipy_finds():
         options={"ftol": 1e-15, "gtol": 1e-12},
     )
     solved = gluey.project(
-        scipy.sparse.csr_matrix(G), gap=gap, apriori=u, inverse_mass=w, lower=lower, dt=0.5, tolerance=1e-12
+        scipy.sparse.csr_matrix(G),
+        gap=gap,
+        apriori=u,
+        dimension=3,
+        inverse_mass=w,
+        lower=lower,
+        dt=0.5,
+        tolerance=1e-12,
     )
     assert np.allclose(solved.velocity.ravel(), u + np.repeat(w, 3) * (G.T @ best.x), atol=1e-6)
 
@@ -94,7 +101,42 @@ def test_a_problem_without_solution_names_the_rows():
 )
 def test_matrices_that_are_no_contacts_are_refused(G, message):
     with pytest.raises(ValueError, match=message):
-        gluey.project(scipy.sparse.csr_array(G), gap=0.0, apriori=np.zeros(len(G[0])))
+        gluey.project(scipy.sparse.csr_array(G), gap=0.0, apriori=np.zeros(len(G[0])), dimension=3)
+
+
+def test_flat_velocities_are_in_the_dimension_that_is_said():
+    n = 6  # twelve numbers in 2D, which four bodies in 3D would have as well
+    apriori = np.zeros((n, 2))
+    apriori[:, 0] = -1.0
+    G = chain(n, 2)
+    rows = gluey.project(G, gap=0.0, apriori=apriori)
+    flat = gluey.project(G, gap=0.0, apriori=apriori.ravel(), dimension=2)
+    assert np.array_equal(flat.velocity, rows.velocity)
+    with pytest.raises(ValueError, match="`apriori` is flat: say by `dimension`"):
+        gluey.project(G, gap=0.0, apriori=apriori.ravel())
+    with pytest.raises(ValueError, match=r"`apriori` has the shape \(6, 2\): expected \(n, 3\)"):
+        gluey.project(G, gap=0.0, apriori=apriori, dimension=3)
+    with pytest.raises(ValueError, match=r"`apriori` has the shape \(2, 0\)"):
+        gluey.project(G, gap=0.0, apriori=np.zeros((2, 0)))
+    with pytest.raises(ValueError, match=r"G has the shape \(3,\)"):
+        gluey.project(scipy.sparse.coo_array(np.ones(3)), gap=0.0, apriori=np.zeros((1, 3)))
+    with pytest.raises(TypeError, match="G holds complex"):
+        gluey.project(scipy.sparse.csr_array(np.ones((1, 3)) * 1j), gap=0.0, apriori=np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_without_contacts_nothing_is_changed(dimension):
+    apriori = np.arange(2.0 * dimension).reshape(2, dimension)
+    none = np.empty(0)
+    answers = [
+        gluey.project_contacts([], [], [], gap=none, apriori=apriori),
+        gluey.project_contacts([], [], np.empty((0, dimension)), gap=0.0, apriori=apriori),
+        gluey.project(scipy.sparse.csr_array((0, 2 * dimension)), gap=none, apriori=apriori),
+    ]
+    for solved in answers:
+        assert solved.report["converged"]
+        assert solved.impulses.shape == (0,)
+        assert np.array_equal(solved.velocity, apriori)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +152,28 @@ def test_matrices_that_are_no_contacts_are_refused(G, message):
         ({"dt": 0.0}, "`dt` is 0"),
         ({"solver": "magic"}, "`solver` is"),
         ({"apriori": [[0, 0, np.inf], [0, 0, 0]]}, r"`apriori`\[0\]"),
+        ({"apriori": 3.0}, r"`apriori` has the shape \(\)"),
+        ({"normal": [[1.0, 0, 0]] * 2}, r"`normal` has the shape \(2, 3\)"),
+        ({"normal": [[[1.0, 0, 0]]]}, r"`normal` has the shape \(1, 1, 3\)"),
+        ({"gap": [[0.0]]}, r"`gap` has the shape \(1, 1\): expected one number or \(1,\)"),
+        ({"i": [[0]]}, r"`i` has the shape \(1, 1\)"),
+        ({"i": [0.5]}, "`i` holds 0.5: expected whole numbers"),
+        ({"i": [np.nan]}, "`i` holds nan"),
+        ({"i": [10**30]}, "`i` holds 1e\\+30"),
+        ({"i": np.array([2**64 - 1], np.uint64)}, "`i` holds 18446744073709551615"),
+        ({"i": [True]}, "`i` holds bool"),
+        ({"i": ["a"]}, "`i` holds <U1"),
+        ({"gap": [1j]}, "`gap` holds complex128"),
+        ({"max_sweeps": 0}, "`max_sweeps` is 0: expected a whole number ≥ 1"),
+        ({"max_sweeps": -1}, "`max_sweeps` is -1"),
+        ({"max_sweeps": 10**30}, "`max_sweeps` is 1000"),
+        ({"max_sweeps": 1.5}, "`max_sweeps` is 1.5: expected a whole number"),
     ],
 )
 def test_bad_problems_are_refused(changed, message):
     good = {"i": [0], "j": [1], "normal": [[1.0, 0, 0]], "gap": [0.0], "apriori": np.zeros((2, 3))}
-    with pytest.raises(ValueError, match=message):
+    gluey.project_contacts(**(good | {"i": [0.0], "max_sweeps": np.int32(5)}))
+    with pytest.raises((ValueError, TypeError), match=message):
         gluey.project_contacts(**(good | changed))
 
 
@@ -139,8 +198,22 @@ def test_the_particle_and_the_plane():
         gluey.plane.exact(1, force="t")
     with pytest.raises(ValueError, match="`times` holds 7"):
         gluey.plane.exact(6, [7])
+    with pytest.raises(ValueError, match=r"`times` has the shape \(1, 1\)"):
+        gluey.plane.exact(6, [[1]])
     with pytest.raises(ValueError, match="kappa"):
         gluey.plane.lubrication(-1.0)
+
+
+def test_forces_of_the_plane_are_numbers_expressions_or_steps():
+    steps = ([0.0, 2.0], [-2.0, 2.0])
+    for force in (steps, list(steps), tuple(np.array(part) for part in steps)):
+        assert np.array_equal(gluey.plane.simulate(force=force).gap, gluey.plane.simulate().gap)
+    assert gluey.plane.simulate(until=0.1, force=np.float32(-2)).velocity[-1] == pytest.approx(-0.2)
+    for force in (([0.0],), np.zeros(2), {"steps": 3}, None):
+        with pytest.raises((ValueError, TypeError), match="`force`"):
+            gluey.plane.simulate(force=force)
+    with pytest.raises(TypeError, match="`values` holds"):
+        gluey.plane.simulate(force=([0.0], ["a"]))
 
 
 def test_stokes_drags():
@@ -155,6 +228,10 @@ def test_stokes_drags():
     assert pair.mutual < 0
     with pytest.raises(ValueError, match="gap"):
         gluey.stokes.drag(-1)
+    with pytest.raises(ValueError, match="`radius` is -1"):
+        gluey.stokes.drag(-1, radius=-1)
+    with pytest.raises(ValueError, match="`radii` has 3 entries"):
+        gluey.stokes.two_spheres((1, 2, 3), 1)
 
 
 def test_scenes_refuse_arrays_that_do_not_fit():

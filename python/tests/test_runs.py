@@ -21,7 +21,9 @@ def run_command(command, scene, out, until):
     subprocess.run([command, "run", scene, "--out", out, "--until", str(until), "--quiet"], check=True)
 
 
-@pytest.mark.parametrize(("name", "until"), [("lotto-small", 0.5), ("hopper", 0.05)])
+@pytest.mark.parametrize(
+    ("name", "until"), [("lotto-small", 0.5), ("hopper", 0.05), ("silo-flow", 0.4), ("red-cells", 0.1)]
+)
 def test_a_run_has_the_bytes_of_the_command(scenes, command, tmp_path, name, until):
     path = scenes / f"{name}.toml"
     run_command(command, path, tmp_path / "command", until)
@@ -88,6 +90,9 @@ def test_frames_and_series_are_read(run):
     assert stored.series.step.dtype == np.int64
     assert stored.series["floor_fy"][-1] == pytest.approx(-10)
     assert stored.group_names == ["drops"]
+    assert [frame.step for frame in stored[1:3]] == [10, 20]
+    with pytest.raises(TypeError, match="'last' is no index of a frame"):
+        stored["last"]
     with pytest.raises(IndexError, match="there are 11"):
         stored[11]
     with pytest.raises(RuntimeError):

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import weakref
 
 import gluey
 import numpy as np
@@ -186,6 +187,9 @@ def test_an_exception_in_an_environment_comes_out_and_the_state_stays():
         (np.full((1, 3), np.nan), r"`velocities`\[0\] is \[NaN"),
         ((np.zeros((1, 3)), np.array([-1.0])), r"`inverse_masses`\[0\] is -1"),
         ((np.zeros((1, 3)), np.ones(3)), "`inverse_masses` has 3 entries: expected 1"),
+        ((np.zeros((1, 3)), np.ones((1, 1))), r"`inverse_masses` has the shape \(1, 1\)"),
+        ((np.zeros((1, 3)),), "a tuple of 1: expected"),
+        ((np.zeros((1, 3)), np.ones(1), 3), "a tuple of 3: expected"),
     ],
 )
 def test_bad_answers_of_an_environment_are_refused(answer, message):
@@ -343,3 +347,160 @@ def test_help_tells_units():
     assert "(momentum)" in gluey.Simulation.contacts.__doc__
     for name in gluey.__all__:
         assert getattr(gluey, name).__doc__, name
+
+
+def test_a_checkpoint_may_have_a_bare_name(tmp_path, monkeypatch, lotto):
+    monkeypatch.chdir(tmp_path)
+    lotto.save("a.gluey")
+    assert gluey.Simulation.load("a.gluey").step_count == 0
+
+
+@pytest.fixture
+def passage():
+    """Balls that fly through: the first one leaves at once, and others come in."""
+    scene = gluey.Scene(dt=1e-2, until=5, dimension=2, name="passage")
+    scene.particles([[0.95, 0.5], [0.2, 0.2], [0.2, 0.8]], 0.05, masses=1, velocities=[[5, 0], [0, 0], [0, 0]])
+    scene.add("outlet", {"name": "out", "box": {"lower": [1, 0], "upper": [2, 1]}})
+    scene.add(
+        "inlet",
+        {
+            "name": "in", "box": {"lower": [-1, 0.4], "upper": [-0.5, 0.6]},
+            "rate": 20, "radius": 0.02, "mass": 1, "velocity": [1, 0],
+        },
+    )  # fmt: skip
+    return gluey.Simulation.from_scene(scene)
+
+
+def test_forces_follow_who_they_were_set_for(passage):
+    passage.forces = [[0, 0], [0, -3], [0, 7]]
+    passage.step(100)
+    assert 0 not in passage.ids
+    assert passage.ids.max() > 2
+    of = dict(zip(passage.ids.tolist(), passage.velocities[:, 1].tolist(), strict=True))
+    assert of[1] == pytest.approx(-3)
+    assert of[2] == pytest.approx(7)
+    assert all(velocity == 0 for who, velocity in of.items() if who > 2)
+    forces = dict(zip(passage.ids.tolist(), passage.forces.tolist(), strict=True))
+    assert (forces[1], forces[2], forces[passage.ids.max()]) == ([0, -3, 0], [0, 7, 0], [0, 0, 0])
+
+
+def test_views_stay_as_they_were_where_particles_come_and_leave(passage):
+    taken = []
+    for _ in range(60):
+        views = [getattr(passage, name) for name in COLUMNS]
+        taken.append((views, [view.copy() for view in views]))
+        passage.step()
+    assert len({len(views[0]) for views, _ in taken}) > 2
+    _ = [np.full(9, 7.0) for _ in range(1000)]
+    for views, then in taken:
+        assert all(np.array_equal(view, copy) for view, copy in zip(views, then, strict=True))
+
+
+def test_an_exception_in_a_sub_step_leaves_everything_as_it_was(scenes):
+    sim = gluey.Simulation.from_scene(scenes / "lotto-small.toml")
+    asked = []
+
+    def fast(now):
+        asked.append(now.dt)
+        if now.dt < sim_dt and now.time > whole[0]:
+            raise ArithmeticError("in a sub-step")
+        return now.velocities + now.dt * np.array([0, -4e4, 0])
+
+    sim_dt, whole = sim.dt, [0.0]
+    sim.set_environment(fast)
+    with pytest.raises(ArithmeticError, match="in a sub-step"):
+        for _ in range(1000):
+            before = (sim.step_count, *(getattr(sim, name).tobytes() for name in COLUMNS), str(sim.contacts))
+            whole[0] = sim.time
+            sim.step()
+    assert asked[-1] < sim.dt
+    assert before == (sim.step_count, *(getattr(sim, name).tobytes() for name in COLUMNS), str(sim.contacts))
+
+
+@pytest.mark.parametrize("itself", [False, True])
+def test_a_simulation_with_an_environment_is_freed(itself):
+    sim = gluey.Simulation.from_scene(ball())
+
+    class Still:
+        holds = sim if itself else None
+
+        def __call__(self, now):
+            return now.velocities
+
+    still = Still()
+    sim.set_environment(still)
+    sim.step()
+    gone = weakref.ref(sim), weakref.ref(still)
+    del sim, still, Still
+    gc.collect()
+    assert [each() for each in gone] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("steps", "kind", "message"),
+    [
+        (2**64, ValueError, "`n` is 18446744073709551616"),
+        (2.5, TypeError, "`n` is 2.5: expected a whole number"),
+        (2**64 - 1, ValueError, "18446744073709551615 steps after step 1"),
+    ],
+)
+def test_numbers_of_steps_that_cannot_be_are_refused(steps, kind, message):
+    sim = gluey.Simulation.from_scene(ball())
+    sim.step(np.int64(1))
+    with pytest.raises(kind, match=message):
+        sim.step(steps)
+    assert sim.step_count == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        (np.ma.masked_array(np.zeros((60, 2)), mask=True), TypeError, "masked array"),
+        (np.zeros((60, 2), complex), TypeError, "`forces` holds complex128: expected real numbers"),
+        (np.zeros((60, 2), "datetime64[s]"), TypeError, "datetime64"),
+        (np.zeros(60, [("x", float), ("y", float)]), TypeError, "expected real numbers"),
+        ([["a", "b"]] * 60, TypeError, "expected real numbers"),
+        ([[1, 2], [3]], ValueError, "`forces` is no array"),
+        (np.zeros(60), ValueError, r"has the shape \(60,\): expected \(n, 2\) or \(n, 3\)"),
+    ],
+)
+def test_what_is_no_array_of_vectors_is_refused(lotto, values, kind, message):
+    with pytest.raises(kind, match=message):
+        lotto.forces = values
+
+
+def test_arrays_of_any_layout_are_understood(lotto):
+    wanted = np.arange(120.0).reshape(60, 2)
+    unaligned = np.frombuffer(b"x" + wanted.tobytes(), dtype=np.uint8)[1:].view(float).reshape(60, 2)
+    assert not unaligned.flags.aligned
+    strided = np.repeat(wanted, 2, axis=0)[::2]
+    for given in (unaligned, strided, np.asfortranarray(wanted), wanted.astype(">f8"), wanted.astype(int).tolist()):
+        lotto.forces = given
+        assert np.array_equal(lotto.forces[:, :2], wanted)
+
+
+def test_the_name_of_a_scene_is_no_path(tmp_path):
+    for name in ("../up/and away", None):
+        scene = gluey.Scene(dt=1, until=1, name=name, folder=tmp_path).particles([[0, 0, 0]], 1, masses=1)
+        assert scene.name == name or name is None
+        sim = gluey.Simulation.from_scene(scene)
+        assert sim.name == scene.name
+        sim.run(out=tmp_path / "run", overwrite=True)
+        gluey.Simulation.load(tmp_path / "run")
+
+
+def test_the_progress_ends_at_the_last_step(lotto, capsys):
+    lotto.run(until=0.3, progress=True)
+    assert capsys.readouterr().err.split("\r")[-1].startswith("lotto-small: step 300 of 300")
+
+
+def test_a_checkpoint_whose_particles_have_changed_is_refused(tmp_path):
+    (tmp_path / "balls.csv").write_text("x,y,z,r\n0,1,0,0.1\n0,2,0,0.2\n")
+    scene = gluey.Scene(dt=1e-2, until=1, folder=tmp_path)
+    sim = gluey.Simulation.from_scene(scene.add("particles", {"mass": 1, "source": {"csv": {"path": "balls.csv"}}}))
+    sim.step(3)
+    saved = sim.save(tmp_path / "here.gluey")
+    assert gluey.Simulation.load(saved).step_count == 3
+    (tmp_path / "balls.csv").write_text("x,y,z,r\n0,1,0,0.15\n0,2,0,0.2\n")
+    with pytest.raises(ValueError, match="no longer gives the particles that were run"):
+        gluey.Simulation.load(saved)
