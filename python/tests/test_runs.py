@@ -22,7 +22,7 @@ def run_command(command, scene, out, until):
 
 
 @pytest.mark.parametrize(
-    ("name", "until"), [("lotto-small", 0.5), ("hopper", 0.05), ("silo-flow", 0.4), ("red-cells", 0.1)]
+    ("name", "until"), [("lotto-small", 0.5), ("hopper", 0.05), ("silo-flow", 1.0), ("red-cells", 0.1)]
 )
 def test_a_run_has_the_bytes_of_the_command(scenes, command, tmp_path, name, until):
     path = scenes / f"{name}.toml"
