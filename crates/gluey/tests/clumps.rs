@@ -402,7 +402,9 @@ fn clumps_that_cannot_be_are_refused_where_they_stand() {
     let fill = PILE.lines().find(|line| line.starts_with("place.fill")).unwrap();
     let placed = |more: &str| format!("place.list = [{{ position = [0, 0, 2.5]{more} }}]");
     refused(fill, &placed(", axis = [0, 0, 0]"), &["no direction"]);
-    refused(fill, &placed(", spin = 3"), &["a vector in 3D"]);
+    let spun = placed(", spin = 3");
+    refused(fill, &spun, &["three numbers in 3D", &format!(":21:{}", spun.find('3').unwrap() + 1)]);
+    refused(fill, "place.list = []", &["the list of clumps `trefoil` is empty", ":21:14"]);
     refused(fill, "place.list = [{ position = [0, 0, 2.5] }, { position = [0, 0, 2.6] }]", &["overlap"]);
 }
 

@@ -401,6 +401,18 @@ fn bad_periodic_scenes_are_told_so() {
             "[environment]\ndrag.rotne-prager.viscosity = 1\n[[particles]]",
             vec!["not for periodic scenes"],
         ),
+        (
+            "source.list = [{ position = [0.95, 0.5], radius = 0.1 }, { position = [1.2, 0.5], radius = 0.1 }]",
+            "source.fill = { count = 20, radius = 0.21, region.box = { lower = [0, 0.2], upper = [1, 1] } }",
+            vec!["ring.toml:7:5", "too narrow for particles of radius 0.21", "at least 1.05 wide"],
+        ),
+        // A dumbbell 2 long, whose ends are 0.3 inside each other through the face.
+        (
+            "[[obstacle]]",
+            "[[clump]]\nname = 'dumbbell'\nmass = 1\nmake.spheres = [{ position = [-0.8, 0], radius = 0.2 }, \
+             { position = [0.8, 0], radius = 0.2 }]\nplace.list = [{ position = [0.5, 2] }]\n[[obstacle]]",
+            vec!["ring.toml:7:5", "too narrow for clumps `dumbbell`, which are 2 long", "at least 2 wide"],
+        ),
     ];
     for (from, to, words) in cases {
         let text = SCENE.replace(from, to);
@@ -410,6 +422,28 @@ fn bad_periodic_scenes_are_told_so() {
             assert!(error.to_string().contains(word), "`{word}` is not in:\n{error}");
         }
     }
+}
+
+/// Clumps as long as the period are let in, and touch themselves at the most; those a hair longer are not.
+#[test]
+fn a_clump_may_be_as_long_as_the_period_and_no_longer() {
+    let scene = |period: f64| {
+        let text = format!(
+            "dimension = 2\ntime = {{ dt = 0.01, until = 1 }}\nperiodic.x = [0, {period}]\n\
+             [[clump]]\nname = 'dumbbell'\nmass = 1\n\
+             make.spheres = [{{ position = [-0.8, 0], radius = 0.2 }}, {{ position = [0.8, 0], radius = 0.2 }}]\n\
+             place.list = [{{ position = [0.5, 2], spin = 2, angle = 0.7 }}]\n"
+        );
+        Scene::parse(&text, Path::new("ring.toml"))
+    };
+    assert!(scene(1.7).is_err() && scene(2.0 - 1e-9).is_err());
+    let mut simulation = scene(2.0).unwrap().simulation;
+    let mut least = f64::INFINITY;
+    for _ in 0..320 {
+        simulation.step().unwrap();
+        least = least.min(simulation.state.particles.gap(0, 1).0);
+    }
+    assert!(least > -1e-12 && least < 0.01, "{least:.1e}");
 }
 
 #[test]

@@ -118,6 +118,15 @@ impl Template {
     pub fn reach(&self) -> f64 {
         self.balls.iter().map(|ball| ball.position.length() + ball.radius).fold(0.0, f64::max)
     }
+
+    /// The greatest distance between two of its points, max |a − b| + r_a + r_b (length). In a periodic cell no period may
+    /// be less, or a clump could meet its own image, which contact does not see.
+    #[must_use]
+    pub fn diameter(&self) -> f64 {
+        let across = |a: &Ball, b: &Ball| a.position.distance(b.position) + a.radius + b.radius;
+        let pairs = self.balls.iter().enumerate().flat_map(|(k, a)| self.balls[k..].iter().map(move |b| across(a, b)));
+        pairs.fold(0.0, f64::max)
+    }
 }
 
 /// |a|² − a aᵀ.

@@ -82,7 +82,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     if problems.is_empty() {
         if particles.is_empty() && openings.inlets.is_empty() {
             let problem = Problem::general("the scene has no particles");
-            problems.push(problem.help("add a [[particles]] table, or an [[inlet]]"));
+            problems.push(problem.help("add a [[particles]] or [[clump]] table, or an [[inlet]]"));
         }
         periodic::check_width(cell, greatest(&particles, &openings).1, &root.key("periodic"), &mut problems);
         check_start(&particles, &clumps, (&obstacles, &placed), &settings, &mut problems);

@@ -12,6 +12,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use super::diagnostics::Problem;
 use super::file::RegionFile;
+use super::periodic;
 use super::sources::{Crowd, MOST, Nursery, Region, STREAM, TRIES, too_many};
 use super::tree::Place;
 use super::value::{Finite, Name, NotNegative, Positive, Vector, usable};
@@ -209,10 +210,22 @@ impl Nursery<'_> {
         (clumps, particles): (&mut Clumps, &mut Particles),
     ) -> Result<(), Problem> {
         let template = self.template(file, place)?;
+        let greatest = template.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max);
+        let (kind, periodic) = ((file.name.text.as_str(), template.diameter()), self.periodic());
+        let narrow = periodic::too_narrow_for_clumps(self.cell, kind, &periodic);
+        narrow.chain(periodic::too_narrow(self.cell, greatest, &periodic)).next().map_or(Ok(()), Err)?;
         let by_name = |name: &Name| self.group(&name.text).map_err(|text| Problem::at(name.span.clone(), text));
         let group = file.group.as_ref().map(by_name).transpose()?.unwrap_or(0);
         let starts = match &file.place {
-            PlacesFile::List(list) => list.iter().map(|placed| self.start(placed)).collect::<Result<_, Problem>>()?,
+            PlacesFile::List(list) => {
+                let place = place.key("place").key("list");
+                if list.is_empty() {
+                    let problem = place.problem(format!("the list of clumps `{}` is empty", file.name.text));
+                    return Err(problem.help("list at least one { position }, use place.fill, or leave the clump out"));
+                }
+                let one = |(k, placed): (usize, &PlacedFile)| self.start(placed, &place.index(k));
+                list.iter().enumerate().map(one).collect::<Result<_, Problem>>()?
+            }
             PlacesFile::Fill(fill) => {
                 let mut random = Pcg64Mcg::seed_from_u64(self.seed ^ STREAM.wrapping_mul(STREAMS + index as u64));
                 self.fill_with_clumps(fill, &template, particles, &mut random)?
@@ -266,7 +279,7 @@ impl Nursery<'_> {
         template.with_inertia(moments).map_err(|error| told(&place, error))
     }
 
-    fn start(&self, file: &PlacedFile) -> Result<Start, Problem> {
+    fn start(&self, file: &PlacedFile, place: &Place) -> Result<Start, Problem> {
         let axis = match &file.axis {
             None => DVec3::Z,
             Some(axis) if self.dimension == 2 => {
@@ -282,8 +295,9 @@ impl Nursery<'_> {
             Some([rate]) if self.dimension == 2 && usable(*rate) => DVec3::Z * *rate,
             Some([x, y, z]) if self.dimension == 3 && [x, y, z].iter().all(|w| usable(**w)) => DVec3::new(*x, *y, *z),
             Some(_) => {
-                let message = "a spin is a vector in 3D and a number in 2D, finite and at most 1e100";
-                return Err(Problem::at(file.position.span.clone(), message));
+                let problem = place.key("spin").problem("this is no spin of a clump, finite and at most 1e100");
+                let needed = if self.dimension == 2 { "one number, about z, in 2D" } else { "three numbers in 3D" };
+                return Err(problem.help(format!("give {needed}")));
             }
         };
         Ok(Start {

@@ -11,6 +11,9 @@ use crate::interaction::Interactions;
 
 /// The least period, in greatest radii. Above 4, nobody touches a partner on both sides; the rest is room to move in a step.
 const NARROWEST: f64 = 5.0;
+/// Sizes that differ by less than this share are the same.
+const ROUNDING: f64 = 1e-12;
+const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Directions in which space repeats: what leaves at one end enters at the other.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -51,7 +54,7 @@ pub(super) fn images(
     let one = |(index, obstacle): (usize, &Obstacle)| {
         let found = Images::of(&obstacle.at(0.0), cell?);
         let refuse = |axis: usize| {
-            let (name, axis) = (&obstacle.name, ["x", "y", "z"][axis]);
+            let (name, axis) = (&obstacle.name, AXES[axis]);
             let problem = place.index(index).key("shape").problem(format!(
                 "obstacle `{name}` cannot repeat along {axis}, which is periodic: it has no end there and is not parallel to it"
             ));
@@ -95,19 +98,40 @@ pub(super) fn check_reach(
 
 /// Whether the cell is wide enough for its particles.
 pub(super) fn check_width(cell: Option<Cell>, greatest: f64, place: &Place, problems: &mut Vec<Problem>) {
-    let Some(cell) = cell else { return };
-    for axis in cell.axes() {
-        let (size, needed) = (cell.period()[axis], NARROWEST * greatest);
-        if size < needed {
-            let problem = place.key(["x", "y", "z"][axis]).problem(format!(
-                "the cell is {} wide, too narrow for particles of radius {}",
-                shown(size),
-                shown(greatest)
-            ));
-            problems.push(problem.help(format!(
-                "make it at least {} wide, {NARROWEST} of the greatest radii, so that no pair touches on both sides",
-                shown(needed)
-            )));
-        }
-    }
+    problems.extend(too_narrow(cell, greatest, place));
+}
+
+/// The directions in which the cell is too narrow for particles of this radius (length), as problems.
+pub(super) fn too_narrow(cell: Option<Cell>, radius: f64, place: &Place) -> impl Iterator<Item = Problem> {
+    let needed = NARROWEST * radius;
+    let narrow = cell.into_iter().flat_map(|cell| cell.axes().map(move |axis| (axis, cell.period()[axis])));
+    narrow.filter(move |(_, size)| *size < needed).map(move |(axis, size)| {
+        let problem = place.key(AXES[axis]).problem(format!(
+            "the cell is {} wide, too narrow for particles of radius {}",
+            shown(size),
+            shown(radius)
+        ));
+        problem.help(format!(
+            "make it at least {} wide, {NARROWEST} of the greatest radii, so that no pair touches on both sides",
+            shown(needed)
+        ))
+    })
+}
+
+/// The directions in which a clump of this diameter (length) could meet its own image, as problems. Its spheres are held
+/// together and never looked at as pairs, so that no turn may bring them there: L ≥ |a − b| + r_a + r_b.
+pub(super) fn too_narrow_for_clumps(
+    cell: Option<Cell>,
+    (name, diameter): (&str, f64),
+    place: &Place,
+) -> impl Iterator<Item = Problem> {
+    let narrow = cell.into_iter().flat_map(|cell| cell.axes().map(move |axis| (axis, cell.period()[axis])));
+    narrow.filter(move |(_, size)| *size < diameter * (1.0 - ROUNDING)).map(move |(axis, size)| {
+        let problem = place.key(AXES[axis]).problem(format!(
+            "the cell is {} wide, too narrow for clumps `{name}`, which are {} long",
+            shown(size),
+            shown(diameter)
+        ));
+        problem.help(format!("make it at least {} wide, so that no clump meets its own image", shown(diameter)))
+    })
 }

@@ -11,6 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use super::attachment;
 use super::diagnostics::{Problem, suggestion};
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
+use super::periodic;
 use super::tree::Place;
 use super::value::{Name, Radii, Vector, shown, usable};
 use crate::geometry::{Cell, Particles, Placed, volume};
@@ -133,6 +134,11 @@ impl Nursery<'_> {
 
     pub(super) fn vector(&self, vector: &Vector) -> Result<DVec3, Problem> {
         vector.in_dimension(self.dimension).map_err(|message| Problem::at(vector.span.clone(), message))
+    }
+
+    /// Where the scene says in which directions space repeats.
+    pub(super) fn periodic(&self) -> Place<'_> {
+        Place::root(self.place.text()).key("periodic")
     }
 
     pub(super) fn group(&self, name: &str) -> Result<u32, String> {
@@ -296,6 +302,8 @@ impl Nursery<'_> {
 
     /// Random sequential addition, the largest first, clear of all that is there already.
     fn fill(&self, fill: &FillFile, placed: &Particles, random: &mut Pcg64Mcg) -> Result<Vec<Seedling>, Problem> {
+        // Where the cell is too narrow the fill may find no room, which would be the lesser half of the truth.
+        periodic::too_narrow(self.cell, fill.radius.greatest, &self.periodic()).next().map_or(Ok(()), Err)?;
         let region = Region::new(&fill.region, self)?;
         if fill.count > MOST {
             return Err(Problem::at(region.span, format!("this fill has {} particles", fill.count)).help(too_many()));
