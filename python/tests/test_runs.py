@@ -111,11 +111,28 @@ def test_runs_become_pandas_and_xarray(run):
     assert data.attrs["name"] == "shower"
 
 
-def test_who_comes_late_is_nan_before(scenes, tmp_path):
-    gluey.Simulation.from_scene(scenes / "silo-flow.toml").run(until=0.5, out=tmp_path / "inlet")
-    data = gluey.Run(tmp_path / "inlet").to_xarray()
-    there = np.isfinite(data.radius.values).sum(axis=1)
-    assert there[-1] > there[0]
+def test_who_comes_late_or_has_left_is_nan(scenes, tmp_path):
+    sim = gluey.Simulation.from_scene(scenes / "silo-flow.toml").run(until=1.6, out=tmp_path / "silo")
+    stored = gluey.Run(tmp_path / "silo")
+    data = stored.to_xarray()
+    radius = data.radius.values
+    there = np.isfinite(radius)
+    assert there.any(axis=0).all()
+    # Some come after the first frame, and some are gone before the last.
+    assert not there[0].any()
+    gone = ~there[-1]
+    assert gone.any()
+    assert not gone.all()
+    # Nobody comes back, so no id is given twice; who is there has the same radius all the time.
+    comings = np.diff(there.astype(int), axis=0, prepend=0) == 1
+    assert (comings.sum(axis=0) == 1).all()
+    assert (np.nanmax(radius, axis=0) == np.nanmin(radius, axis=0)).all()
+    assert np.isnan(data.position.values[~there]).all()
+    # Ids are given in the order in which particles come.
+    assert (np.diff(comings.argmax(axis=0)) >= 0).all()
+    last = data.id.values[there[-1]]
+    assert sim.ids.tolist() == last.tolist() == stored[-1].ids.tolist()
+    assert sim.radii.tolist() == radius[-1][there[-1]].tolist()
 
 
 def test_a_run_is_drawn(run):
