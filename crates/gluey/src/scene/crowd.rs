@@ -101,10 +101,13 @@ fn told(error: &CrowdError, obstacles: &[Obstacle], root: &Place, place: &Place)
         CrowdError::NoExit => place.key("exits").problem(message).help("write exits = [{ from, to, out }]"),
         CrowdError::Exit { index, .. } => place.key("exits").index(*index).problem(message),
         CrowdError::Cell { .. } | CrowdError::TooFine { .. } => place.key("cell").problem(message),
-        CrowdError::Moves { name } => match obstacles.iter().position(|obstacle| obstacle.name == *name) {
-            Some(index) => root.key("obstacle").index(index).key("motion").problem(message),
-            None => place.problem(message),
-        },
+        CrowdError::Moves { name } | CrowdError::CannotRepeat { name, .. } => {
+            let key = if matches!(error, CrowdError::Moves { .. }) { "motion" } else { "shape" };
+            match obstacles.iter().position(|obstacle| obstacle.name == *name) {
+                Some(index) => root.key("obstacle").index(index).key(key).problem(message),
+                None => place.problem(message),
+            }
+        }
         CrowdError::NoWay { .. } | CrowdError::TooWide { .. } => {
             place.key("exits").problem(message).help("open the walls, or move the exits (indices count from 0)")
         }
@@ -141,10 +144,6 @@ fn refuse_others(file: &SceneFile, root: &Place, problems: &mut Vec<Problem>) {
     for index in 0..file.inlets.len() {
         let problem = root.key("inlet").index(index).problem("nobody comes in while a crowd leaves");
         problems.push(problem.help("ways are found for those who are there at the start: leave [[inlet]] out"));
-    }
-    if file.periodic.x.is_some() || file.periodic.y.is_some() {
-        let problem = root.key("periodic").problem("ways out of a room that repeats are not known");
-        problems.push(problem.help("leave [periodic] out"));
     }
     for index in 0..file.clumps.len() {
         let problem = root.key("clump").index(index).problem("people are not held together in clumps");

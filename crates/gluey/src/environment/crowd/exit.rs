@@ -2,7 +2,7 @@
 
 use glam::{DVec2, DVec3};
 
-use crate::geometry::Particles;
+use crate::geometry::{Cell, Particles};
 
 /// A door, or any line of the plane that people want to cross.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +98,7 @@ impl Turnstile {
         for (id, centre) in now.clone() {
             while known.next_if(|(other, _)| *other < id).is_some() {}
             if let Some((_, before)) = known.next_if(|(other, _)| *other == id) {
-                passed += self.exit.crossed(*before, centre);
+                passed += self.passages_between(*before, centre, people.cell.as_ref());
             }
         }
         if passed != 0 {
@@ -106,6 +106,15 @@ impl Turnstile {
         }
         self.before.clear();
         self.before.extend(now);
+    }
+
+    /// The sum of `crossed` over all images of a way; in a periodic cell it is the shortest between the two places.
+    fn passages_between(&self, before: DVec3, after: DVec3, cell: Option<&Cell>) -> i64 {
+        let Some(cell) = cell else { return self.exit.crossed(before, after) };
+        let (way, Exit { from, to, .. }) = (cell.shortest(after - before), self.exit);
+        let (lower, upper) = (from.min(to).extend(0.0) - way.length(), from.max(to).extend(0.0) + way.length());
+        let images = cell.shifts(before, lower, upper).map(|shift| before + shift);
+        images.map(|image| self.exit.crossed(image, image + way)).sum()
     }
 
     /// How many more went out than in, in the time after `from` up to `to`.
@@ -176,6 +185,33 @@ mod tests {
         turnstile.look(5.0, &others);
         assert_eq!(turnstile.passed(3.0, 9.0), 0);
         assert_eq!((turnstile.time_of(1), turnstile.time_of(2), turnstile.time_of(3)), (Some(1.0), Some(3.0), None));
+    }
+
+    #[test]
+    fn who_leaves_the_cell_at_one_end_has_not_gone_back_through_the_exit() {
+        let exit = Exit { from: DVec2::new(4.0, 0.0), to: DVec2::new(4.0, 1.0), out: DVec2::X };
+        let mut turnstile = Turnstile::new(exit);
+        let mut people = Particles { cell: Cell::new([Some([0.0, 10.0]), None, None]).ok(), ..Particles::default() };
+        people.push(DVec3::new(3.5, 0.5, 0.0), 0.1, 1.0);
+        // Twice around, a unit at a time, and once back over the face and over the exit.
+        for k in 0..=20 {
+            people.position[0].x = (3.5 + f64::from(k)) % 10.0;
+            turnstile.look(f64::from(k), &people);
+        }
+        assert_eq!(turnstile.passed(0.0, 20.0), 2);
+        for (time, x) in [(21.0, 0.5), (22.0, 9.5), (23.0, 5.5), (24.0, 3.5)] {
+            people.position[0].x = x;
+            turnstile.look(time, &people);
+        }
+        assert_eq!(turnstile.passed(20.0, 24.0), -1);
+        // An exit that is written in another image of the cell is the same one.
+        let mut moved =
+            Turnstile::new(Exit { from: exit.from - 10.0 * DVec2::X, to: exit.to - 10.0 * DVec2::X, ..exit });
+        for (time, x) in [(0.0, 3.5), (1.0, 4.5)] {
+            people.position[0].x = x;
+            moved.look(time, &people);
+        }
+        assert_eq!(moved.passed(0.0, 1.0), 1);
     }
 
     #[test]

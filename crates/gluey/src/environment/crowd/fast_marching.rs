@@ -4,7 +4,7 @@
 //! With the difference of the two nodes behind it, where both are finished and no later than the nearer one, a node's
 //! equation is of second order,
 //!
-//! Σ_axes (a (T − β)/h)² = n²,  a = 3/2, β = (4T₁ − T₂)/3;  else a = 1, β = T₁.
+//! Σ_axes (a (T − β)/h_axis)² = n²,  a = 3/2, β = (4T₁ − T₂)/3;  else a = 1, β = T₁.
 //!
 //! Second order over the whole grid needs times that are exact within a fixed distance of where the front starts: around
 //! a point all derivatives of T are unbounded.
@@ -14,24 +14,42 @@ use std::collections::BinaryHeap;
 
 use glam::DVec2;
 
-/// Nodes of a square lattice, row by row.
+/// Nodes of a lattice, row by row; along some axes the last node may be followed by the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// The first node (length).
     pub origin: DVec2,
-    /// Distance h between neighbours (length).
-    pub cell: f64,
+    /// Distance between neighbours along each axis (length).
+    pub spacing: DVec2,
     /// Nodes of a row, and of a column.
     pub counts: [usize; 2],
+    /// Whether space repeats along an axis, with the period counts · spacing.
+    pub wraps: [bool; 2],
 }
 
 impl Grid {
-    /// The smallest grid of this spacing that covers a box (lengths), with at least two nodes a side.
+    /// The smallest square grid of this spacing that covers a box (lengths), with at least two nodes a side.
     #[must_use]
     pub fn covering(lower: DVec2, upper: DVec2, cell: f64) -> Self {
         let count = |length: f64| (length / cell).ceil().max(1.0) as usize + 1;
         let size = upper - lower;
-        Self { origin: lower, cell, counts: [count(size.x), count(size.y)] }
+        Self { origin: lower, spacing: DVec2::splat(cell), counts: [count(size.x), count(size.y)], wraps: [false; 2] }
+    }
+
+    /// The same grid, with space that repeats along an axis (0 or 1) from an end on with a period (lengths): the spacing is
+    /// the greatest that is not above the present one and divides the period.
+    #[must_use]
+    pub fn repeated(mut self, axis: usize, lower: f64, period: f64) -> Self {
+        let count = (period / self.spacing[axis] * (1.0 - 1e-9)).ceil().max(2.0);
+        (self.origin[axis], self.spacing[axis]) = (lower, period / count);
+        (self.counts[axis], self.wraps[axis]) = (count as usize, true);
+        self
+    }
+
+    /// The greater of the two spacings (length).
+    #[must_use]
+    pub fn cell(&self) -> f64 {
+        self.spacing.max_element()
     }
 
     /// Number of nodes.
@@ -50,16 +68,57 @@ impl Grid {
     #[must_use]
     pub fn place(&self, node: usize) -> DVec2 {
         let (column, row) = (node % self.counts[0], node / self.counts[0]);
-        self.origin + self.cell * DVec2::new(column as f64, row as f64)
+        self.origin + self.spacing * DVec2::new(column as f64, row as f64)
     }
 
-    /// The nodes of a box (lengths), in their order.
-    pub fn within(&self, lower: DVec2, upper: DVec2) -> impl Iterator<Item = usize> {
-        let index = |length: f64, count: usize| ((length / self.cell).max(0.0) as usize).min(count);
-        let range = |low: f64, high: f64, count: usize| index(low, count)..index(high + self.cell, count);
-        let (low, high, row) = (lower - self.origin, upper - self.origin, self.counts[0]);
-        let columns = range(low.x, high.x, row);
-        range(low.y, high.y, self.counts[1]).flat_map(move |k| columns.clone().map(move |column| k * row + column))
+    /// The nodes of a box (lengths), and where they are in it: along axes that repeat, each image in the box.
+    pub fn within(&self, lower: DVec2, upper: DVec2) -> impl Iterator<Item = (usize, DVec2)> {
+        let range = |axis: usize| {
+            let (spacing, origin) = (self.spacing[axis], self.origin[axis]);
+            let index = |length: f64| (length / spacing).floor() as i64;
+            let range = index(lower[axis] - origin)..index(upper[axis] - origin + spacing);
+            let count = self.counts[axis] as i64;
+            if self.wraps[axis] { range } else { range.start.clamp(0, count)..range.end.clamp(0, count) }
+        };
+        let (columns, counts) = (range(0), self.counts);
+        let folded = move |index: i64, axis: usize| index.rem_euclid(counts[axis] as i64) as usize;
+        range(1).flat_map(move |row| {
+            columns.clone().map(move |column| {
+                let place = self.origin + self.spacing * DVec2::new(column as f64, row as f64);
+                (folded(row, 1) * counts[0] + folded(column, 0), place)
+            })
+        })
+    }
+
+    /// The images of a point in a box (lengths); along axes that do not repeat there is the point alone, wherever it is.
+    pub fn images(&self, point: DVec2, lower: DVec2, upper: DVec2) -> impl Iterator<Item = DVec2> + use<> {
+        let period = self.period();
+        let range = |axis: usize| match self.wraps[axis] {
+            true => {
+                let (below, above) = (lower[axis] - point[axis], upper[axis] - point[axis]);
+                (below / period[axis]).ceil() as i64..=(above / period[axis]).floor() as i64
+            }
+            false => 0..=0,
+        };
+        let (x, y) = (range(0), range(1));
+        x.flat_map(move |i| y.clone().map(move |j| point + DVec2::new(i as f64, j as f64) * period))
+    }
+
+    /// The vector from one node to a neighbour of it (length), through a face where that is the way.
+    #[must_use]
+    pub fn offset(&self, from: usize, to: usize) -> DVec2 {
+        let (mut offset, period) = (self.place(to) - self.place(from), self.period());
+        for axis in 0..2 {
+            if self.wraps[axis] {
+                offset[axis] -= period[axis] * (offset[axis] / period[axis]).round();
+            }
+        }
+        offset
+    }
+
+    /// Periods (length), along axes that repeat.
+    fn period(&self) -> DVec2 {
+        self.spacing * DVec2::new(self.counts[0] as f64, self.counts[1] as f64)
     }
 
     /// The next node along an axis (0 or 1), forwards or backwards.
@@ -67,28 +126,41 @@ impl Grid {
     pub fn next(&self, node: usize, axis: usize, forward: bool) -> Option<usize> {
         let (stride, index) =
             if axis == 0 { (1, node % self.counts[0]) } else { (self.counts[0], node / self.counts[0]) };
+        let around = stride * (self.counts[axis] - 1);
         match forward {
             true if index + 1 < self.counts[axis] => Some(node + stride),
             false if index > 0 => Some(node - stride),
+            true if self.wraps[axis] => Some(node - around),
+            false if self.wraps[axis] => Some(node + around),
             _ => None,
         }
     }
 
     /// The four nodes around a point and the weights of bilinear interpolation; a point outside counts as the nearest one
-    /// of the grid.
+    /// of the grid, or as its image where space repeats.
     #[must_use]
     pub fn around(&self, point: DVec2) -> [(usize, f64); 4] {
-        let last = DVec2::new((self.counts[0] - 1) as f64, (self.counts[1] - 1) as f64);
-        let local = ((point - self.origin) / self.cell).clamp(DVec2::ZERO, last);
-        let corner = local.floor().min(last - 1.0).max(DVec2::ZERO);
-        let share = local - corner;
-        let first = corner.y as usize * self.counts[0] + corner.x as usize;
-        let (up, right) = (self.counts[0], 1);
+        let local = (point - self.origin) / self.spacing;
+        // Two neighbours along an axis, and how far from the first of them.
+        let side = |axis: usize| {
+            let (x, count) = (local[axis], self.counts[axis]);
+            if self.wraps[axis] {
+                let (corner, share) = (x.floor(), x - x.floor());
+                let first = corner.rem_euclid(count as f64) as usize % count;
+                return (first, (first + 1) % count, share);
+            }
+            let last = (count - 1) as f64;
+            let x = x.clamp(0.0, last);
+            let corner = x.floor().min(last - 1.0).max(0.0);
+            (corner as usize, corner as usize + 1, x - corner)
+        };
+        let ((left, right, x), (below, above, y)) = (side(0), side(1));
+        let node = |column: usize, row: usize| row * self.counts[0] + column;
         [
-            (first, (1.0 - share.x) * (1.0 - share.y)),
-            (first + right, share.x * (1.0 - share.y)),
-            (first + up, (1.0 - share.x) * share.y),
-            (first + up + right, share.x * share.y),
+            (node(left, below), (1.0 - x) * (1.0 - y)),
+            (node(right, below), x * (1.0 - y)),
+            (node(left, above), (1.0 - x) * y),
+            (node(right, above), x * y),
         ]
     }
 }
@@ -161,7 +233,7 @@ struct Reached {
     label: u32,
 }
 
-/// The side of an axis from which the front comes: (T − β) a = h |∂T|.
+/// The side of an axis from which the front comes: (T − β) a = h |∂T|, h the greater of the spacings.
 #[derive(Clone, Copy)]
 struct Upwind {
     /// T₁.
@@ -199,7 +271,7 @@ impl Marching<'_> {
             let is_open = self.state[node] == Progress::Open && self.slowness[node].is_finite();
             if is_open && !(self.parted)(finished, node) {
                 let sides = [self.upwind(node, 0), self.upwind(node, 1)];
-                if let Some(reached) = meet(sides, self.slowness[node] * self.grid.cell) {
+                if let Some(reached) = meet(sides, self.slowness[node] * self.grid.cell()) {
                     self.offer(node, reached, Progress::Open);
                 }
             }
@@ -218,6 +290,7 @@ impl Marching<'_> {
         let near = time(next);
         let far = behind(next, forward).map(time).filter(|far| *far <= near);
         let (beta, a) = far.map_or((near, 1.0), |far| (near + (near - far) / 3.0, 1.5));
+        let a = a * (self.grid.cell() / self.grid.spacing[axis]);
         let towards = DVec2::AXES[axis] * if forward { 1.0 } else { -1.0 };
         Some(Upwind { near, beta, a, towards, label: self.arrival.label[next] })
     }

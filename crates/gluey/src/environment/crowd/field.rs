@@ -24,6 +24,8 @@ const POWER: f64 = 1.5;
 const EXACT_CELLS: f64 = 4.0;
 /// Nodes nearer to a wall than this many cells are closed: two neighbours farther from it are on the same side.
 const CLOSED: f64 = 0.5;
+/// Nodes within this many cells of an exit are next to it.
+const NEXT: f64 = 1.5;
 /// Samples a cell along straight lines.
 const SAMPLES: f64 = 2.0;
 
@@ -46,7 +48,7 @@ impl<'a> Survey<'a> {
         let nodes = (0..survey.grid.len()).into_par_iter();
         survey.clearance = nodes.map(|node| survey.clearance_at(survey.grid.place(node))).collect();
         for exit in exits {
-            for node in survey.nodes_near(exit.from, exit.to, 1.5 * survey.grid.cell) {
+            for (node, _) in survey.nodes_near(exit.from, exit.to, NEXT * survey.grid.cell()) {
                 survey.at_exit[node] = true;
             }
         }
@@ -62,17 +64,14 @@ impl<'a> Survey<'a> {
         least
     }
 
-    /// Nodes within a distance of a segment (lengths).
-    fn nodes_near(&self, a: DVec2, b: DVec2, distance: f64) -> Vec<usize> {
-        let near = |node: &usize| {
-            let place = self.grid.place(*node);
-            closest(a, b, place).distance(place) <= distance
-        };
+    /// Nodes within a distance of a segment (lengths), and where they, or their images, are.
+    fn nodes_near(&self, a: DVec2, b: DVec2, distance: f64) -> Vec<(usize, DVec2)> {
+        let near = |(_, place): &(usize, DVec2)| closest(a, b, *place).distance(*place) <= distance;
         self.grid.within(a.min(b) - distance, a.max(b) + distance).filter(near).collect()
     }
 
     fn is_open(&self, clearance: f64) -> bool {
-        clearance > CLOSED * self.grid.cell
+        clearance > CLOSED * self.grid.cell()
     }
 
     /// n at the distance φ from the walls, for who keeps ρ.
@@ -83,7 +82,7 @@ impl<'a> Survey<'a> {
     /// The part of an exit that is at least ρ from all walls; where there is none, its widest place.
     fn clear_part(&self, exit: &Exit, keep: f64) -> (DVec2, DVec2) {
         let along = exit.to - exit.from;
-        let count = (SAMPLES * along.length() / self.grid.cell).ceil().max(1.0) as usize + 1;
+        let count = (SAMPLES * along.length() / self.grid.cell()).ceil().max(1.0) as usize + 1;
         let share = |k: usize| k as f64 / count as f64;
         let clearance = |share: f64| self.clearance_at(exit.from + share * along);
         let samples: Vec<f64> = (0..=count).map(|k| clearance(share(k))).collect();
@@ -108,7 +107,7 @@ impl<'a> Survey<'a> {
 
     /// The time ∫ n of the straight way between two points and the least distance to a wall on it; none where it is closed.
     fn straight(&self, a: DVec2, b: DVec2, keep: f64) -> Option<(f64, f64)> {
-        let count = (SAMPLES * a.distance(b) / self.grid.cell).ceil().max(1.0) as usize;
+        let count = (SAMPLES * a.distance(b) / self.grid.cell()).ceil().max(1.0) as usize;
         let (mut sum, mut narrowest) = (0.0, f64::INFINITY);
         for k in 0..=count {
             let clearance = self.clearance_at(a.lerp(b, k as f64 / count as f64));
@@ -124,8 +123,7 @@ impl<'a> Survey<'a> {
         let mut seeds = Vec::new();
         for (k, exit) in self.exits.iter().enumerate() {
             let (from, to) = self.clear_part(exit, keep);
-            for node in self.nodes_near(from, to, keep.max(EXACT_CELLS * self.grid.cell)) {
-                let place = self.grid.place(node);
+            for (node, place) in self.nodes_near(from, to, keep.max(EXACT_CELLS * self.grid.cell())) {
                 let foot = closest(from, to, place);
                 let Some((time, narrowest)) = self.straight(place, foot, keep) else { continue };
                 let label = 2 * k as u32 + u32::from(exit.is_beyond(place));
@@ -138,8 +136,14 @@ impl<'a> Survey<'a> {
     }
 
     fn are_parted(&self, a: usize, b: usize) -> bool {
-        let between = |exit: &Exit| exit.parts(self.grid.place(a), self.grid.place(b));
-        self.at_exit[a] && self.at_exit[b] && self.exits.iter().any(between)
+        if !(self.at_exit[a] && self.at_exit[b]) {
+            return false;
+        }
+        let (place, offset, margin) = (self.grid.place(a), self.grid.offset(a, b), 2.0 * NEXT * self.grid.cell());
+        self.exits.iter().any(|exit| {
+            let (lower, upper) = (exit.from.min(exit.to) - margin, exit.from.max(exit.to) + margin);
+            self.grid.images(place, lower, upper).any(|place| exit.parts(place, place + offset))
+        })
     }
 
     /// T of those who keep the distance ρ (length), from either side of the exits: labels are 2k on the inner side of exit

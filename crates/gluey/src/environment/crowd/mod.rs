@@ -21,7 +21,7 @@ pub use fast_marching::{Arrival, Grid, Seed, march};
 use field::{Field, Survey};
 
 use super::{Environment, EnvironmentError, Prediction, Span};
-use crate::geometry::{Extent, Obstacle, Particles, Placed, Shape};
+use crate::geometry::{Extent, Images, Obstacle, Particles, Placed, Shape};
 
 /// Cells in the smallest radius, unless a size is given.
 const CELLS_IN_RADIUS: f64 = 4.0;
@@ -68,6 +68,9 @@ pub enum CrowdError {
     /// Ways are found once, at the start.
     #[error("obstacle `{name}` moves: the ways of a crowd are found once, around walls at rest")]
     Moves { name: String },
+    /// Its images would leave no room.
+    #[error("obstacle `{name}` cannot repeat along {axis}, which is periodic")]
+    CannotRepeat { name: String, axis: &'static str },
     /// Too coarse, or not a size.
     #[error("a cell of {cell} is not allowed: it must be positive, and at most half the smallest radius, {most}")]
     Cell { cell: f64, most: f64 },
@@ -95,7 +98,8 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Finds the ways of all these people around obstacles that are at rest; everybody must have one.
+    /// Finds the ways of all these people around obstacles that are at rest; everybody must have one. In a periodic cell
+    /// exits and obstacles are there in every image of it, and ways lead through the faces where that is shorter.
     pub fn new(wishes: Wishes, people: &Particles, obstacles: &[Obstacle]) -> Result<Self, CrowdError> {
         let Wishes { speeds, exits, clearance, cell } = wishes;
         check(&speeds, &exits, clearance, people)?;
@@ -110,7 +114,9 @@ impl Crowd {
         let classes = classes(&people.radius);
         let keep = clearance + people.radius.iter().copied().fold(0.0, f64::max);
         let grid = grid(people, obstacles, &exits, cell, 2.0 * keep)?;
-        let walls: Vec<Placed> = obstacles.iter().map(|obstacle| obstacle.at(0.0)).collect();
+        let images = obstacles.iter().map(|obstacle| images(obstacle, people)).collect::<Result<Vec<_>, _>>()?;
+        let pairs = obstacles.iter().zip(&images);
+        let walls: Vec<Placed> = pairs.map(|(wall, images)| wall.at(0.0).repeated(images.as_ref())).collect();
         let survey = Survey::new(walls, &exits, grid, 2.0 * keep);
         check_ways(people, &survey)?;
         let fields = classes.par_iter().map(|radius| (*radius, Field::new(&survey, radius + clearance))).collect();
@@ -191,7 +197,14 @@ fn classes(radii: &[f64]) -> Vec<f64> {
     classes
 }
 
-/// A grid over people, exits and walls, and `margin` around them: every way around a wall has room on it.
+/// Where the images of an obstacle are; none without a cell.
+fn images(obstacle: &Obstacle, people: &Particles) -> Result<Option<Images>, CrowdError> {
+    let found = people.cell.as_ref().map(|cell| Images::of(&obstacle.at(0.0), cell)).transpose();
+    found.map_err(|axis| CrowdError::CannotRepeat { name: obstacle.name.clone(), axis: ["x", "y", "z"][axis] })
+}
+
+/// A grid over people, exits and walls, and `margin` around them: every way around a wall has room on it. Along a periodic
+/// axis it is the cell.
 fn grid(
     people: &Particles,
     obstacles: &[Obstacle],
@@ -210,16 +223,31 @@ fn grid(
             (lower, upper) = (lower.min(point), upper.max(point));
         }
     }
-    let (lower, upper) = (lower.truncate() - margin, upper.truncate() + margin);
+    let (mut lower, mut upper) = (lower.truncate() - margin, upper.truncate() + margin);
+    let repeats = |axis: usize| people.cell.filter(|cell| cell.is_periodic(axis));
+    for axis in 0..2 {
+        if let Some(space) = repeats(axis) {
+            (lower[axis], upper[axis]) = (space.lower()[axis], space.lower()[axis] + space.period()[axis]);
+        }
+    }
     let nodes = ((upper - lower) / cell).element_product();
-    if nodes <= MOST_NODES { Ok(Grid::covering(lower, upper, cell)) } else { Err(CrowdError::TooFine { cell, nodes }) }
+    if nodes > MOST_NODES {
+        return Err(CrowdError::TooFine { cell, nodes });
+    }
+    let mut grid = Grid::covering(lower, upper, cell);
+    for axis in 0..2 {
+        if let Some(space) = repeats(axis) {
+            grid = grid.repeated(axis, space.lower()[axis], space.period()[axis]);
+        }
+    }
+    Ok(grid)
 }
 
 /// Everybody must find an exit, and room on the way. What nodes tell of the room is too little by up to half the diagonal
 /// of a cell.
 fn check_ways(people: &Particles, survey: &Survey) -> Result<(), CrowdError> {
     let widest = survey.widest_ways();
-    let unseen = std::f64::consts::FRAC_1_SQRT_2 * survey.grid.cell;
+    let unseen = std::f64::consts::FRAC_1_SQRT_2 * survey.grid.cell();
     for (particle, (centre, &radius)) in people.position.iter().zip(&people.radius).enumerate() {
         let room = survey.grid.around(centre.truncate()).iter().map(|(node, _)| widest[*node]).fold(0.0, f64::max);
         if room == 0.0 {

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use glam::DVec2;
 
 use super::*;
-use crate::geometry::{Motion, Plate};
+use crate::geometry::{Cell, Motion, Plate, Side};
 
 fn wall(name: &str, shape: Shape) -> Obstacle {
     Obstacle { name: name.to_owned(), shape, motions: Vec::new(), colour: None, roughness: 0.0 }
@@ -71,6 +71,59 @@ fn times_from_a_segment_are_of_an_order_above_one() {
         })
         .collect();
     assert!(errors[3] < 5e-4 && orders(&errors).iter().all(|order| *order > 1.4), "{errors:?}");
+}
+
+#[test]
+fn times_in_a_cell_that_repeats_are_those_to_the_nearest_image() {
+    // No square grid divides both periods, and the exit lies across a corner of the cell.
+    let (exits, period) = ([exit((2.8, 0.1), (3.25, -0.2), (1.0, 1.0))], DVec2::new(3.0, 2.3));
+    let along = exits[0].to - exits[0].from;
+    let distance = |place: DVec2| {
+        let share = ((place - exits[0].from).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+        place.distance(exits[0].from + share * along)
+    };
+    let sorted = |place: DVec2| {
+        let shifts = (-2..=2).flat_map(|i| (-2..=2).map(move |j| DVec2::new(f64::from(i), f64::from(j))));
+        let mut all: Vec<f64> = shifts.map(|shift| distance(place + shift * period)).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    let errors: Vec<f64> = [0.1, 0.05, 0.025, 0.0125]
+        .iter()
+        .map(|cell| {
+            let grid = Grid::covering(DVec2::ZERO, period, *cell).repeated(0, 0.0, period.x).repeated(1, 0.0, period.y);
+            let survey = Survey::new(Vec::new(), &exits, grid, 1.0);
+            let arrival = survey.march(0.4);
+            // Where two images are equally near the fronts meet, and times are off by less than a cell.
+            assert!(error(&survey.grid, &arrival, |place| Some(sorted(place)[0])) < *cell);
+            error(&survey.grid, &arrival, |place| {
+                let all = sorted(place);
+                (all[1] - all[0] > 0.3).then_some(all[0])
+            })
+        })
+        .collect();
+    assert!(errors[3] < 5e-4 && orders(&errors).iter().all(|order| *order > 1.2), "{errors:?}");
+}
+
+#[test]
+fn directions_repeat_with_the_cell_and_lead_through_its_faces() {
+    let (exits, cell) = ([exit((1.0, 1.0), (1.0, 2.0), (1.0, 0.0))], Cell::new([Some([0.0, 10.0]), None, None]));
+    let mut someone = people(&[(8.0, 1.5, 0.2)]);
+    someone.cell = cell.ok();
+    let pillar = Shape::Sphere { centre: DVec3::new(14.0, 4.0, 0.0), radius: 0.3, side: Side::Outside };
+    let crowd = Crowd::new(wishes(&exits), &someone, &[wall("pillar", pillar)]).unwrap();
+    for (place, way) in [((8.0, 1.5), (1.0, 0.0)), ((9.9, 1.2), (1.0, 0.0)), ((0.1, 1.7), (1.0, 0.0))] {
+        let found = crowd.direction(DVec3::new(place.0, place.1, 0.0), 0.2);
+        assert!((found - DVec3::new(way.0, way.1, 0.0)).length() < 1e-2, "{found} at {place:?}");
+        let image = crowd.direction(DVec3::new(place.0 - 30.0, place.1, 0.0), 0.2);
+        assert!(found.distance(image) < 1e-6, "{found} {image}");
+    }
+    // To the end of the exit at (11, 2), through the face.
+    let (found, exact) = (crowd.direction(DVec3::new(8.0, 4.0, 0.0), 0.2), DVec3::new(3.0, -2.0, 0.0).normalize());
+    assert!(found.distance(exact) < 2e-2, "{found} {exact}");
+    let endless = wall("across", Shape::HalfSpace { point: DVec3::ZERO, normal: DVec3::X });
+    let refused = Crowd::new(wishes(&exits), &someone, &[endless]).unwrap_err();
+    assert_eq!(refused, CrowdError::CannotRepeat { name: "across".to_owned(), axis: "x" });
 }
 
 /// The way around the end of a wall at the origin, which hangs down from it, at the distance ρ: straight, an arc, and
