@@ -440,3 +440,111 @@ fn the_last_clump_may_leave() {
     }
     assert!(simulation.state.particles.is_empty() && simulation.state.clumps.is_empty());
 }
+
+/// Two clumps on one line, that pushes and pulls along it never turn: μ = m_a m_b / (m_a + m_b).
+#[test]
+fn clumps_stick_until_as_much_impulse_has_pulled_as_has_pressed() {
+    let rod = [(-0.4, 0.15), (-0.1, 0.2), (0.25, 0.15)].map(|(x, radius)| (DVec3::X * x, radius));
+    let (dumbbell, rod) = (Template::of_mass(&DUMBBELL, 2.0, false), Template::of_mass(&rod, 3.0, false));
+    let (dumbbell, rod) = (dumbbell.unwrap(), rod.unwrap());
+    let reduced = 2.0 * 3.0 / 5.0;
+    // Surfaces meet at x = 0.5.
+    let end = rod.balls.iter().map(|ball| ball.position.x - ball.radius).fold(f64::INFINITY, f64::min);
+    let radius = rod.balls[0].radius;
+    for (scaling, weight) in
+        [(Scaling::Unit, 1.0), (Scaling::Lubrication, (0.2 + radius).powi(2) / (0.2 * radius).powi(2))]
+    {
+        let starts = [(&dumbbell, Start { velocity: DVec3::X, ..at(DVec3::ZERO) }), (&rod, at(DVec3::X * (0.5 - end)))];
+        let law = Law::Gluey { threshold: Threshold::Smooth, scaling };
+        let mut simulation = world(&starts, vacuum(), false, law);
+        simulation.settings.dt = 0.01;
+        // An impulse on the dumbbell along x.
+        let push = |simulation: &mut Simulation, impulse: f64| {
+            let State { particles, clumps, .. } = &mut simulation.state;
+            clumps.list[0].velocity.x += impulse / 2.0;
+            let velocity = clumps.list[0].velocity;
+            clumps.list[0].spheres().for_each(|sphere| particles.velocity[sphere] = velocity);
+        };
+        let apart = |simulation: &Simulation| {
+            let list = &simulation.state.clumps.list;
+            list[1].velocity.x - list[0].velocity.x
+        };
+        // The hit, and a push of 0.5, of which the rod takes 3/5.
+        simulation.step().unwrap();
+        push(&mut simulation, 0.5);
+        simulation.step().unwrap();
+        let mut pressed = reduced + 0.5 * 3.0 / 5.0;
+        let gamma = |simulation: &Simulation| simulation.state.contacts.iter().map(|c| c.gamma).sum::<f64>();
+        assert!((gamma(&simulation) + weight * pressed).abs() < 1e-8 * weight, "{}", gamma(&simulation));
+        // Pulls of 0.45 that the glue holds: the rod follows.
+        let pull = 0.45;
+        while pressed > pull * 3.0 / 5.0 {
+            push(&mut simulation, -pull);
+            simulation.step().unwrap();
+            pressed -= pull * 3.0 / 5.0;
+            assert!((gamma(&simulation) + weight * pressed).abs() < 1e-8 * weight, "{}", gamma(&simulation));
+            assert!(apart(&simulation).abs() < 1e-8, "{}", apart(&simulation));
+        }
+        assert!((pressed - 0.15).abs() < 1e-9, "{pressed}");
+        // What is left holds back a part of the last one, and then they are free.
+        push(&mut simulation, -pull);
+        simulation.step().unwrap();
+        assert!(gamma(&simulation).abs() < 1e-8 * weight, "{}", gamma(&simulation));
+        let expected = pull / 2.0 - pressed / reduced;
+        assert!((apart(&simulation) - expected).abs() < 1e-8, "{} {expected}", apart(&simulation));
+        let turned = simulation.state.clumps.list.iter().map(|clump| clump.angular_momentum.length());
+        assert!(turned.fold(0.0, f64::max) < 1e-9);
+        for _ in 0..10 {
+            simulation.step().unwrap();
+        }
+        assert!((apart(&simulation) - expected).abs() < 1e-8, "nothing holds them any more");
+    }
+}
+
+#[test]
+fn a_red_cell_has_no_hole() {
+    let text = "time = { dt = 1, until = 1 }\n[[clump]]\nname = 'cell'\ndensity = 1\nmake.biconcave = { radius = 2 }\n\
+                place.list = [{ position = [0, 0, 0] }]\n";
+    let simulation = Scene::parse(text, Path::new("cell.toml")).unwrap().simulation;
+    let State { particles, .. } = &simulation.state;
+    assert_eq!(particles.len(), 17);
+    for (ring, spoke) in (0..=88).flat_map(|ring| (0..180).map(move |spoke| (ring, spoke))) {
+        let (sine, cosine) = (PI * f64::from(spoke) / 90.0).sin_cos();
+        let point = DVec3::new(cosine, sine, 0.0) * (0.02 * f64::from(ring));
+        let mut spheres = particles.position.iter().zip(&particles.radius);
+        assert!(spheres.any(|(centre, radius)| centre.distance(point) < *radius), "a hole at {point}");
+    }
+    // Thick at the rim, thin in the middle.
+    let thickest = particles.radius.iter().copied().fold(0.0, f64::max);
+    assert!(particles.radius[16] < 0.6 * thickest && thickest < 0.35 * 2.0);
+}
+
+#[test]
+fn red_cells_keep_their_shape_and_flow_downstream() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/red-cells.toml");
+    let mut simulation = Scene::load(&path).unwrap_or_else(|error| panic!("{error}")).simulation;
+    let allowed = 3.0 * simulation.settings.criteria.tolerance * simulation.state.particles.smallest_radius();
+    let before: Vec<DVec3> = simulation.state.clumps.list.iter().map(|clump| clump.centre).collect();
+    assert_eq!(before.len(), 220);
+    for _ in 0..25 {
+        let report = simulation.step().unwrap();
+        assert!(report.least_gap > -allowed, "{:.1e}", report.least_gap);
+    }
+    assert!(overlap(&simulation) < allowed && !simulation.state.contacts.is_empty());
+    let State { particles, clumps, .. } = &simulation.state;
+    let cell = particles.cell.unwrap();
+    let mut downstream = 0.0;
+    for (clump, before) in clumps.list.iter().zip(before) {
+        downstream += cell.shortest(clump.centre - before).x / 220.0;
+        let (first, arms) = (clump.spheres().start, clumps.arms_of(clump));
+        for (k, arm) in arms.iter().enumerate() {
+            let offset = cell.shortest(particles.position[first + k] - particles.position[first]);
+            assert!((offset.length() - arm.distance(arms[0])).abs() < 1e-9);
+        }
+        assert!((clump.orientation.length() - 1.0).abs() < 1e-12);
+    }
+    // Poiseuille's mean is 2 over the tube; cells keep off the wall, and hold each other up.
+    let speed = downstream / simulation.time();
+    println!("mean speed of the cells {speed:.3}");
+    assert!((1.5..3.5).contains(&speed), "{speed}");
+}
