@@ -75,13 +75,13 @@ impl Grid {
     pub fn within(&self, lower: DVec2, upper: DVec2) -> impl Iterator<Item = (usize, DVec2)> {
         let range = |axis: usize| {
             let (spacing, origin) = (self.spacing[axis], self.origin[axis]);
-            let index = |length: f64| (length / spacing).floor() as i64;
+            let index = |length: f64| (length / spacing).floor() as isize;
             let range = index(lower[axis] - origin)..index(upper[axis] - origin + spacing);
-            let count = self.counts[axis] as i64;
+            let count = self.counts[axis].cast_signed();
             if self.wraps[axis] { range } else { range.start.clamp(0, count)..range.end.clamp(0, count) }
         };
         let (columns, counts) = (range(0), self.counts);
-        let folded = move |index: i64, axis: usize| index.rem_euclid(counts[axis] as i64) as usize;
+        let folded = move |index: isize, axis: usize| index.rem_euclid(counts[axis].cast_signed()).cast_unsigned();
         range(1).flat_map(move |row| {
             columns.clone().map(move |column| {
                 let place = self.origin + self.spacing * DVec2::new(column as f64, row as f64);
@@ -93,12 +93,12 @@ impl Grid {
     /// The images of a point in a box (lengths); along axes that do not repeat there is the point alone, wherever it is.
     pub fn images(&self, point: DVec2, lower: DVec2, upper: DVec2) -> impl Iterator<Item = DVec2> + use<> {
         let period = self.period();
-        let range = |axis: usize| match self.wraps[axis] {
-            true => {
-                let (below, above) = (lower[axis] - point[axis], upper[axis] - point[axis]);
-                (below / period[axis]).ceil() as i64..=(above / period[axis]).floor() as i64
+        let range = |axis: usize| {
+            if !self.wraps[axis] {
+                return 0..=0;
             }
-            false => 0..=0,
+            let (below, above) = (lower[axis] - point[axis], upper[axis] - point[axis]);
+            (below / period[axis]).ceil() as i64..=(above / period[axis]).floor() as i64
         };
         let (x, y) = (range(0), range(1));
         x.flat_map(move |i| y.clone().map(move |j| point + DVec2::new(i as f64, j as f64) * period))
