@@ -6,6 +6,7 @@
 
 #[path = "../beds/mod.rs"]
 mod beds;
+mod clumps;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 #[path = "../../tests/common/interior_point.rs"]
@@ -34,12 +35,13 @@ struct Wishes {
 type Section = fn(&Wishes) -> Answer<()>;
 
 /// Each with its name and title.
-const SECTIONS: [(&str, &str, Section); 5] = [
+const SECTIONS: [(&str, &str, Section); 6] = [
     ("solvers", "Solvers, to a residual of 1e-6 from the previous step's impulses", solvers::report),
     ("sweep", "A sweep against the bandwidth of memory", sweep::report),
     ("growth", "Growth with the number of spheres", steps::growth),
     ("threads", "Two threads against one", steps::threads),
     ("outside", "The step outside the projection", steps::outside),
+    ("clumps", "Plain spheres against the same spheres as clumps of one", clumps::report),
 ];
 
 fn main() -> Answer<()> {

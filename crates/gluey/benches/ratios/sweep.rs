@@ -16,7 +16,7 @@ const BYTES_AN_ELEMENT: f64 = 24.0;
 /// Elements of an array well beyond the caches of any processor.
 const BEYOND_CACHE: usize = 16 << 20;
 /// A sweep is the difference of solves of these lengths: what comes before the first cancels.
-const SWEEPS: [u64; 2] = [80, 400];
+pub const SWEEPS: [u64; 2] = [80, 400];
 const BAR: f64 = 1.1;
 /// Above this many spheres the problem is beyond the cache and the figure is only reported.
 const HELD_UP_TO: usize = 30_000;
@@ -66,7 +66,7 @@ pub fn report(wishes: &Wishes) -> Answer<()> {
 }
 
 /// CPU time of a solve of so many sweeps (seconds).
-fn time_of_solve(file: &ProblemFile, max_sweeps: u64) -> f64 {
+pub fn time_of_solve(file: &ProblemFile, max_sweeps: u64) -> f64 {
     let mut impulses = file.warm.clone();
     let criteria = Criteria { tolerance: 0.0, max_sweeps };
     let mut solver = AcceleratedGaussSeidel::default();
