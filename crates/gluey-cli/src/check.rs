@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use glam::DVec3;
 use gluey::adhesion::{Law, Scaling, Scheme, Threshold};
 use gluey::environment::{Prediction, Signal, Span};
 use gluey::geometry::{Cell, Extent, Motion, Obstacle, Shape, Side};
@@ -280,5 +281,45 @@ fn warnings(scene: &Scene) -> String {
     } else {
         format!("\n{figures}\n")
     };
-    about_step + &pair_forces::warnings(scene, &prediction)
+    about_step + &pair_forces::warnings(scene, &prediction) + &covered_inlets(scene)
+}
+
+/// Inlets through which nobody can come, or stay.
+fn covered_inlets(scene: &Scene) -> String {
+    let simulation = &scene.simulation;
+    let (openings, particles) = (&simulation.openings, &simulation.state.particles);
+    let mut text = String::new();
+    for inlet in &openings.inlets {
+        let takes = |outlet: &&Outlet| outlet.groups.as_ref().is_none_or(|groups| groups.contains(&inlet.group));
+        let covers = |outlet: &&Outlet| corners(inlet, 0.0, scene).iter().all(|x| outlet.region.contains(*x));
+        if let Some(outlet) = openings.outlets.iter().filter(takes).find(covers) {
+            let (outlet, inlet) = (&outlet.name, &inlet.name);
+            let _ = writeln!(text, "\nwarning: outlet `{outlet}` covers inlet `{inlet}`: who comes in leaves at once");
+        }
+        // All places at which the smallest fits into the region are within its reach of one centre.
+        let radius = inlet.radii[0];
+        let corners = corners(inlet, radius, scene);
+        let distance = |i: usize, x: DVec3| {
+            let offset = x - particles.position[i];
+            particles.cell.map_or(offset, |cell| cell.shortest(offset)).length()
+        };
+        let covers = |i: &usize| corners.iter().all(|x| distance(*i, *x) < particles.radius[*i] + radius);
+        if let Some(i) = (0..particles.len()).find(covers) {
+            let inlet = &inlet.name;
+            let _ = writeln!(
+                text,
+                "\nwarning: particle {i} covers inlet `{inlet}`: nobody comes in before it has moved away"
+            );
+        }
+    }
+    text
+}
+
+/// The corners of the box around an inlet, drawn in by a margin (length) in the directions that the scene has.
+fn corners(inlet: &Inlet, margin: f64, scene: &Scene) -> Vec<DVec3> {
+    let directions = scene.simulation.openings.dimension.directions();
+    let [lower, upper] = inlet.region.corners(directions);
+    let (lower, upper) = (lower + margin * directions, upper - margin * directions);
+    let pick = |k: u32, axis: usize| if (k >> axis) & 1 == 0 { lower[axis] } else { upper[axis] };
+    (0..8).map(|k| DVec3::new(pick(k, 0), pick(k, 1), pick(k, 2))).collect()
 }

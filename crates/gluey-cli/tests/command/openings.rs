@@ -112,3 +112,21 @@ fn frames_keep_everyones_id() {
     }
     assert!(numbers.len() > 3 && radii.len() > *numbers.last().unwrap(), "some came and some left");
 }
+
+#[test]
+fn check_warns_of_an_inlet_that_lets_nobody_in() {
+    let place = Place::new();
+    place.write("rain.toml", RAIN);
+    let covered = "inlet `cloud`: nobody comes in";
+    let emptied = "outlet `below` covers inlet `cloud`";
+    let told = place.gluey(&["check", "rain.toml"]).succeeds();
+    assert!(!told.contains(covered) && !told.contains(emptied), "{told}");
+    let ball = "{ position = [0, 0.2], radius = 0.1 }, { position = [0.5, 0.9], radius = 0.1 }";
+    assert!(RAIN.contains(ball));
+    place.write("covered.toml", &RAIN.replace(ball, "{ position = [0, 1.9], radius = 1.1 }"));
+    let small = "--set=inlet.0.box={ lower = [-0.2, 1.5], upper = [0.2, 1.8] }";
+    let told = place.gluey(&["check", "covered.toml", small]).succeeds();
+    assert!(told.contains(&format!("warning: particle 0 covers {covered}")), "{told}");
+    let told = place.gluey(&["check", "rain.toml", "--set=outlet.0.half-space.point=[0, 3]"]).succeeds();
+    assert!(told.contains(emptied), "{told}");
+}
