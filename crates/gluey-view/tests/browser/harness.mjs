@@ -123,7 +123,8 @@ export async function eventually(find, condition, what) {
  */
 export async function look(page) {
   await settled(page);
-  return measure(page, await page.locator('#stage').screenshot(), 6);
+  const border = 6 * await page.evaluate(() => devicePixelRatio);
+  return measure(page, await page.locator('#stage').screenshot(), border);
 }
 
 /** The same of the bytes of a PNG file. */
