@@ -1,10 +1,11 @@
-"""How much more steps cost from Python than in a loop of Rust: CPU time on one thread, in turns, the best of each.
+"""How much more steps cost from Python than in a loop of Rust: CPU time on one thread, in turns, the best and the median of each.
 
     cargo build --release -p gluey --example steps
     python python/benchmarks/step.py [SCENE [ROUNDS]]
 """
 
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -41,8 +42,8 @@ def main() -> None:
         rust.append(seconds(LOOP, scene, BEFORE, STEPS))
         python.append(seconds(sys.executable, __file__, "--steps", scene))
         print(f"Rust {rust[-1]:.3f} s, Python {python[-1]:.3f} s", flush=True)
-    print(f"{STEPS} steps, best of {rounds}: Rust {min(rust):.3f} s, Python {min(python):.3f} s")
-    print(f"ratio {min(python) / min(rust):.4f}")
+    for name, of in (("best", min), ("median", statistics.median)):
+        print(f"{name} of {rounds}: Rust {of(rust):.3f} s, Python {of(python):.3f} s, ratio {of(python) / of(rust):.4f}")
 
 
 if __name__ == "__main__":
