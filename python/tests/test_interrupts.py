@@ -21,7 +21,7 @@ threading.Thread(target=interrupt, daemon=True).start()
 try:
     {work}
 except KeyboardInterrupt:
-    print("heard" if time.monotonic() - sent[0] < 2 else "late", flush=True)
+    print("heard" if time.monotonic() - sent[0] < 10 else "late", flush=True)
 os._exit(0)
 """
 
@@ -49,7 +49,8 @@ def python(code, **environment):
     ],
 )
 def test_long_calls_are_interrupted(work):
-    assert python(INTERRUPTED.format(after=1.0, work=work)) == ["heard"]
+    # Soon: a fast machine would be through with the plane in half a second. The others take minutes.
+    assert python(INTERRUPTED.format(after=0.2, work=work)) == ["heard"]
 
 
 @pytest.mark.parametrize("work", ["simulate(dt=1e-5, until=9)", "lubrication(1e-3, dt=1e-5, until=9)"])
