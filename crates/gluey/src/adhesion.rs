@@ -104,6 +104,12 @@ impl Adhesion {
         remembers(&self.between_particles) || self.with_obstacle.iter().any(remembers)
     }
 
+    /// Whether γ is 0 in all contacts, always.
+    #[must_use]
+    pub fn is_dry(&self) -> bool {
+        self.between_particles == Law::Inelastic && self.with_obstacle.iter().all(|law| *law == Law::Inelastic)
+    }
+
     /// The least impulse Λ of a contact that carries γ into a step of length dt.
     #[must_use]
     pub fn lower(&self, pair: Pair, gamma: f64, step: &Step) -> f64 {

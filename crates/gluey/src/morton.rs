@@ -13,10 +13,15 @@ const STRAGGLERS: usize = SAMPLES / 50;
 /// The crowd's box is widened by this share of its side; what is still outside is taken to its edge.
 const WIDENING: f64 = 0.125;
 
-/// Sorts bodies along the curve, and keeps the buffer it needs for that.
+/// An order in which at most one of so many keys is out of place is mended; others are made anew.
+const MOSTLY: usize = 8;
+
+/// Sorts bodies along the curve, and keeps the buffers it needs for that.
 #[derive(Default)]
 pub struct Curve {
     keys: Vec<u64>,
+    /// Keys out of place.
+    aside: Vec<u64>,
 }
 
 impl Curve {
@@ -30,9 +35,42 @@ impl Curve {
         let cubes = Cubes::around(position);
         self.keys.clear();
         self.keys.extend(order.iter().map(|&i| cubes.number(position[i as usize]) << 32 | u64::from(i)));
-        self.keys.sort_unstable();
+        self.aside.clear();
+        self.aside.reserve_exact(self.keys.len() / MOSTLY);
+        mend(&mut self.keys, &mut self.aside);
         order.clear();
         order.extend(self.keys.iter().map(|key| *key as u32));
+    }
+}
+
+/// Sorts different keys, most of which are in order: whoever is not, and the one before it, is put aside, sorted, and merged
+/// with the others. As many as `aside` has room for; if there are more, all are sorted.
+fn mend(keys: &mut [u64], aside: &mut Vec<u64>) {
+    let mut kept = 0;
+    for at in 0..keys.len() {
+        let key = keys[at];
+        if kept == 0 || keys[kept - 1] < key {
+            keys[kept] = key;
+            kept += 1;
+            continue;
+        }
+        if aside.len() + 2 > aside.capacity() {
+            keys[kept..at].copy_from_slice(aside); // they left just this gap
+            return keys.sort_unstable();
+        }
+        kept -= 1;
+        aside.extend([keys[kept], key]);
+    }
+    aside.sort_unstable();
+    for to in (0..keys.len()).rev() {
+        let Some(&last) = aside.last() else { return };
+        if kept > 0 && keys[kept - 1] > last {
+            kept -= 1;
+            keys[to] = keys[kept];
+        } else {
+            keys[to] = last;
+            aside.pop();
+        }
     }
 }
 
@@ -135,6 +173,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_out_of_place_finds_its_place(
+            swaps in prop::collection::vec((0_usize..300, 0_usize..300), 0..40),
+            room in 0_usize..100,
+        ) {
+            let mut keys: Vec<u64> = (0..300).map(|k| 3 * k).collect();
+            let sorted = keys.clone();
+            for (a, b) in swaps {
+                keys.swap(a, b);
+            }
+            mend(&mut keys, &mut Vec::with_capacity(room));
+            prop_assert_eq!(keys, sorted);
+        }
+
         #[test]
         fn the_order_does_not_depend_on_where_the_sort_starts(
             cloud in prop::collection::vec(((-1.0..1.0, -1.0..1.0, -1.0..1.0), any::<u32>()), 0..600),

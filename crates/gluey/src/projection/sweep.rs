@@ -333,8 +333,24 @@ mod tests {
 
     use super::*;
 
+    #[derive(Clone)]
+    struct System {
+        bodies: Vec<Body>,
+        before: Vec<Earlier>,
+        quads: Vec<Quad>,
+        bounds: Vec<Bounds>,
+        unknowns: Vec<Unknowns>,
+    }
+
+    impl System {
+        fn rows(&mut self) -> (&mut [Body], Rows<'_>) {
+            let Self { bodies, quads, bounds, unknowns, .. } = self;
+            (bodies, Rows { quads, bounds, unknowns })
+        }
+    }
+
     /// Bodies in a row, each quad joining eight of them, and some rows at the wall.
-    fn system(random: &mut Pcg64) -> (Vec<Body>, Vec<Earlier>, Vec<Quad>, Vec<Bounds>, Vec<Unknowns>) {
+    fn system(random: &mut Pcg64) -> System {
         let count = 64;
         let mut number = || random.random_range(-1.0..1.0_f64);
         let mut vector = || [number(), number(), number()];
@@ -358,7 +374,7 @@ mod tests {
             }
             unknowns.push(Unknowns { x: four(vector(), 0.2), d: four(vector(), -0.1) });
         }
-        (bodies, before, quads, bounds, unknowns)
+        System { bodies, before, quads, bounds, unknowns }
     }
 
     #[test]
@@ -369,17 +385,18 @@ mod tests {
         }
         let mut random = Pcg64::seed_from_u64(1);
         for _ in 0..20 {
-            let (mut bodies, mut before, quads, bounds, mut unknowns) = system(&mut random);
-            let (mut bodies_too, mut before_too, mut unknowns_too) = (bodies.clone(), before.clone(), unknowns.clone());
+            let mut narrow = system(&mut random);
+            let mut wide = narrow.clone();
             for (momentum, relaxation) in [(0.0, 1.0), (0.7, 1.1), (0.3, 1.0)] {
                 let pace = Pace { momentum, relaxation };
-                let energy = narrow_extrapolate(&mut bodies, &mut before, momentum);
-                assert_eq!(energy, unsafe { wide::extrapolate(&mut bodies_too, &mut before_too, momentum) });
-                let rows = Rows { quads: &quads, bounds: &bounds, unknowns: &mut unknowns };
-                let motion = narrow_sweep(&mut bodies, rows, pace);
-                let rows = Rows { quads: &quads, bounds: &bounds, unknowns: &mut unknowns_too };
-                assert_eq!(motion, unsafe { wide::sweep(&mut bodies_too, rows, pace) });
-                assert_eq!((&bodies, &before, &unknowns), (&bodies_too, &before_too, &unknowns_too));
+                let energy = narrow_extrapolate(&mut narrow.bodies, &mut narrow.before, momentum);
+                assert_eq!(energy, unsafe { wide::extrapolate(&mut wide.bodies, &mut wide.before, momentum) });
+                let (bodies, rows) = narrow.rows();
+                let motion = narrow_sweep(bodies, rows, pace);
+                let (bodies, rows) = wide.rows();
+                assert_eq!(motion, unsafe { wide::sweep(bodies, rows, pace) });
+                assert_eq!((&narrow.bodies, &narrow.before), (&wide.bodies, &wide.before));
+                assert_eq!(narrow.unknowns, wide.unknowns);
             }
         }
     }

@@ -518,10 +518,29 @@ impl Workspace {
     }
 
     /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
-    ///
+    pub(super) fn glue(&mut self, adhesion: &Adhesion, step: &Step, to_whole_step: f64, contacts: &mut Vec<Contact>) {
+        if adhesion.is_dry() {
+            self.keep_what_pushes(to_whole_step, contacts);
+        } else {
+            self.carry_on(adhesion, step, to_whole_step, contacts);
+        }
+    }
+
+    /// Without glue the next step needs nothing of the contacts but where to start from.
+    fn keep_what_pushes(&mut self, to_whole_step: f64, contacts: &mut Vec<Contact>) {
+        contacts.clear();
+        for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
+            if impulse != 0.0 && !is_further_plane(pair.partner()) {
+                make_room(contacts, 1);
+                contacts.push(Contact { pair, gamma: 0.0, impulse: impulse * to_whole_step });
+            }
+        }
+        self.report.glued = 0;
+    }
+
     /// The new list is written over the old one, which is first moved to the end of its memory: so there is never a second
     /// list, the largest part of the state.
-    pub(super) fn glue(&mut self, adhesion: &Adhesion, step: &Step, to_whole_step: f64, contacts: &mut Vec<Contact>) {
+    fn carry_on(&mut self, adhesion: &Adhesion, step: &Step, to_whole_step: f64, contacts: &mut Vec<Contact>) {
         const NOTHING: Contact = Contact { pair: Pair::UNUSED, gamma: 0.0, impulse: 0.0 };
         let old = contacts.len();
         contacts.resize(contacts.capacity(), NOTHING);
