@@ -6,7 +6,7 @@
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { Place, launch, scenes, shown, visit } from './harness.mjs';
+import { Place, launch, scenes, settled, visit } from './harness.mjs';
 
 const wait = (seconds) => new Promise((done) => { setTimeout(done, 1000 * seconds); });
 const ends = []; // what is open until the end
@@ -39,14 +39,14 @@ async function play(place, run, seconds) {
   const { url, stop } = await place.serve(t, 'view', run, '--listen=127.0.0.1:0');
   const browser = await launch();
   const { page } = await visit(t, browser, url, { width: 960 + 316, height: 640 + 80 });
-  await shown(page);
+  await page.locator('#speed').selectOption('2');
+  await page.locator('#first').click();
+  await settled(page); // the finer picture of what stands still is no part of playing
   await page.evaluate(() => {
     window.tasks = [];
     new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration)))
       .observe({ type: 'longtask' });
   });
-  await page.locator('#speed').selectOption('2');
-  await page.locator('#first').click();
   await page.locator('#play').click();
   const drawn = () => page.evaluate(() => Number(document.getElementById('picture').dataset.drawn));
   const [before, busy] = [await drawn(), spent()];
