@@ -107,14 +107,17 @@ export function bounds(frame, counts) {
   const d = frame.dimension;
   const stride = Math.max(1, Math.floor(frame.count / 4000));
   for (let axis = 0; axis < d; axis += 1) {
-    const places = [];
+    // Typed arrays: this is done for every picture, and they sort numbers ten times as fast.
+    let [low, high] = [new Float64Array(frame.count), new Float64Array(frame.count)];
+    let count = 0;
     for (let k = 0; k < frame.count; k += stride) {
       const x = frame.origin[axis] + frame.position[d * k + axis];
-      if (Number.isFinite(x)) places.push([x - frame.radius[k], x + frame.radius[k]]);
+      if (!Number.isFinite(x)) continue;
+      [low[count], high[count]] = [x - frame.radius[k], x + frame.radius[k]];
+      count += 1;
     }
-    if (places.length === 0) continue;
-    const low = places.map((ends) => ends[0]).sort((a, b) => a - b);
-    const high = places.map((ends) => ends[1]).sort((a, b) => a - b);
+    if (count === 0) continue;
+    [low, high] = [low, high].map((ends) => ends.subarray(0, count).sort());
     const [inner, outer] = [low[Math.floor(0.05 * low.length)], high[Math.floor(0.95 * (high.length - 1))]];
     const width = outer - inner;
     lower[axis] = Math.max(low[0], inner - width);

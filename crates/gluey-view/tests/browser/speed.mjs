@@ -6,7 +6,7 @@
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { Place, launch, scenes, settled, visit } from './harness.mjs';
+import { Place, launch, scenes, settled, shown, visit } from './harness.mjs';
 
 const wait = (seconds) => new Promise((done) => { setTimeout(done, 1000 * seconds); });
 const ends = []; // what is open until the end
@@ -34,11 +34,15 @@ function spent() {
   return stats.filter(({ pid, name }) => mine.has(pid) && name.startsWith('chrom')).reduce((sum, { stat }) => sum + seconds(stat), 0);
 }
 
+/** Chromium composes a page itself where there is no graphics card, and through the renderer of WebGL only where told to. */
+const COMPOSED = { 'by the processor': ['--disable-gpu-compositing'], 'through WebGL': [] };
+
 /** Plays a run for some seconds and counts pictures and long tasks. */
-async function play(place, run, seconds) {
+async function play(place, run, seconds, composed) {
   const { url, stop } = await place.serve(t, 'view', run, '--listen=127.0.0.1:0');
-  const browser = await launch();
+  const browser = await launch(...COMPOSED[composed]);
   const { page } = await visit(t, browser, url, { width: 960 + 316, height: 640 + 80 });
+  await shown(page);
   await page.locator('#speed').selectOption('2');
   await page.locator('#first').click();
   await settled(page); // the finer picture of what stands still is no part of playing
@@ -55,7 +59,7 @@ async function play(place, run, seconds) {
   const each = (1000 * (spent() - busy)) / pictures;
   const tasks = await page.evaluate(() => window.tasks);
   const size = await page.locator('#picture').evaluate(({ width, height, dataset }) => `${dataset.count} particles at ${width}x${height}`);
-  console.log(`${run}: ${size}, ${(pictures / seconds).toFixed(1)} pictures a second, ${each.toFixed(0)} ms of CPU each, longest task ${Math.max(0, ...tasks).toFixed(0)} ms (${load()})`);
+  console.log(`${run}, composed ${composed}: ${size}, ${(pictures / seconds).toFixed(1)} pictures a second, ${each.toFixed(0)} ms of CPU each, longest task ${Math.max(0, ...tasks).toFixed(0)} ms (${load()})`);
   await browser.close();
   await stop();
 }
@@ -93,7 +97,7 @@ async function cost(place, name, words, watched) {
 const place = new Place();
 const funnel = [`${scenes}/funnel.toml`, '--set=output.formats=["compact"]'];
 place.gluey('run', ...funnel, '--out=funnel', '--until=0.4', '--set=output.frame_every=1', '--quiet');
-await play(place, 'funnel', 3);
+for (const composed of Object.keys(COMPOSED)) await play(place, 'funnel', 3, composed);
 
 const lattice = `name = "many"
 time = { dt = 1e-3, until = 0.04 }
@@ -108,7 +112,7 @@ shape.half-space = { point = [0, 0, 0], normal = [0, 0, 1] }
 `;
 writeFileSync(place.path('many.toml'), lattice);
 place.gluey('run', 'many.toml', '--out=many', '--quiet');
-await play(place, 'many', 8);
+for (const composed of Object.keys(COMPOSED)) await play(place, 'many', 8, composed);
 
 for (const [name, words] of [['lotto', ['--until=4', '--set=output.formats=["compact"]']], ['funnel', [...funnel, '--until=0.6']]]) {
   const times = [[], []];
