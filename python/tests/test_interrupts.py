@@ -21,7 +21,7 @@ threading.Thread(target=interrupt, daemon=True).start()
 try:
     {work}
 except KeyboardInterrupt:
-    print("heard" if time.monotonic() - sent[0] < 10 else "late", flush=True)
+    print("heard" if time.monotonic() - sent[0] < 2 else "late", flush=True)
 os._exit(0)
 """
 
