@@ -64,6 +64,20 @@ struct Overlap {
     step: DVec3,
 }
 
+/// Overlaps beyond the tolerance that the linearised constraints did not see.
+struct Unseen {
+    /// With curved obstacles.
+    at_walls: Vec<Overlap>,
+    /// Of clumps, because their arms turn: rows and their gaps at the end.
+    by_turning: Vec<(usize, f64)>,
+}
+
+impl Unseen {
+    fn is_empty(&self) -> bool {
+        self.at_walls.is_empty() && self.by_turning.is_empty()
+    }
+}
+
 /// All that the sub-step reads.
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
@@ -130,21 +144,24 @@ impl Workspace {
             if self.outran_the_list()? && self.extend_list(now)? {
                 continue;
             }
-            let (overlaps, turned) = (self.unseen_overlaps(now), self.overlaps_by_turning(now));
-            let unseen = !overlaps.is_empty() || !turned.is_empty();
-            if unseen && curved < CURVED_ROUNDS {
-                self.tighten(&turned, now);
-                self.bend(&overlaps, now, curved);
-                curved += 1;
-            } else {
-                self.report.unconverged += u32::from(unseen);
+            let mut unseen = self.unseen(now);
+            if unseen.is_empty() || curved == CURVED_ROUNDS {
                 self.clock.turn_to(Part::Project);
-                self.distribute(&outcome, now);
+                let moved = self.distribute(&outcome, now);
                 self.clock.turn_to(Part::Search);
+                if moved {
+                    unseen = self.unseen(now);
+                }
+            }
+            if unseen.is_empty() || curved == CURVED_ROUNDS {
+                self.report.unconverged += u32::from(!unseen.is_empty());
                 let slip = Self::refuse_slip(now, self.fastest_that_pushes(now))?;
                 self.report.slip = self.report.slip.max(slip);
                 return Ok(());
             }
+            self.tighten(&unseen.by_turning, now);
+            self.bend(&unseen.at_walls, now, curved);
+            curved += 1;
         }
     }
 
@@ -308,6 +325,10 @@ impl Workspace {
         Ok(outran)
     }
 
+    fn unseen(&self, now: &Setting) -> Unseen {
+        Unseen { at_walls: self.unseen_overlaps(now), by_turning: self.overlaps_by_turning(now) }
+    }
+
     /// Curved containers, and meshes whose next face was out of sight, bend towards the particle: overlaps beyond the
     /// tolerance that the linearised constraints did not see.
     fn unseen_overlaps(&self, now: &Setting) -> Vec<Overlap> {
@@ -445,14 +466,18 @@ impl Workspace {
     }
 
     /// The impulses of the rule for those found, where it is asked for; a projection that failed has none to choose from.
-    fn distribute(&mut self, outcome: &Outcome, now: &Setting) {
+    /// Tells whether velocities have changed, which they may within the tolerance.
+    fn distribute(&mut self, outcome: &Outcome, now: &Setting) -> bool {
         self.springs.clear();
+        let mut moved = false;
         if now.is_least_norm() && outcome.status == Status::Converged {
             self.springs.extend_from_slice(&now.state.springs);
             let Self { rule, problem, velocity, springs, impulses, report, .. } = self;
             let done = rule.distribute(problem, &now.settings.criteria, velocity, springs, impulses);
             report.residual = done.accuracy.map_or(report.residual, |new| report.residual.max(new.residual));
+            moved = done.accuracy.is_some();
         }
+        moved
     }
 
     /// Gaps lifted to what the velocity found attains, so that it becomes admissible, and impulses forgotten, which have
