@@ -14,6 +14,10 @@
 //! The first sweeps have ω = 1, so that contacts with no other near are solved to the last bit; the later ones go a little
 //! further than to the minimum of each row, which lowers the objective for every ω < 2.
 //!
+//! The residual is the worst of all rows, and momentum keeps a few of them away from their minimum long after the others
+//! are there: one sweep without it often lowers the residual to a third. So it is looked at after such a sweep, from time to
+//! time, and if it is still too large the momentum goes on from where it was.
+//!
 //! Where the residual has not halved for long the impulses often grow along a ray that moves next to nothing: an arch
 //! that exactly fits. A line search along the way of the last 64 sweeps then takes thousands of sweeps at once.
 //!
@@ -35,8 +39,7 @@ use super::{
 
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.5;
-/// ω, after so many sweeps without.
-const OVER_RELAXATION: f64 = 1.1;
+/// Sweeps with ω = 1 that come first.
 const EXACT_SWEEPS: u64 = 8;
 /// The residual is looked at where the sweeps suggest that it is within this factor of the tolerance,
 const NEAR: f64 = 3.0;
@@ -44,8 +47,10 @@ const NEAR: f64 = 3.0;
 const SWEEPS_BETWEEN_GLANCES: u64 = 4;
 /// and in any case after so many; the objective is then compared.
 const SWEEPS_BETWEEN_LOOKS: u64 = 64;
-/// After so many sweeps velocities are gathered afresh.
-const SWEEPS_BETWEEN_REFRESHES: u64 = 4 * SWEEPS_BETWEEN_LOOKS;
+/// After so many of these velocities are gathered afresh.
+const LOOKS_BETWEEN_REFRESHES: u64 = 4;
+/// The first sweep without momentum.
+const FIRST_PROSPECT: u64 = 16;
 
 /// One block's rows and bodies fit into the cache next to a core.
 const BODIES_IN_BLOCK: usize = 4_096;
@@ -116,12 +121,16 @@ impl AcceleratedGaussSeidel {
 
 /// The rows of a problem, laid out for sweeps.
 trait Sweeps {
+    /// ω after the first sweeps: as large as the order of the rows bears with momentum.
+    const OVER_RELAXATION: f64;
     /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
     fn unload(&self, problem: &Problem, impulses: &mut [f64]);
     /// V at the swept point from its impulses alone: sweeps accumulate rounding.
     fn refresh(&mut self, problem: &Problem);
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
     fn advance(&mut self, pace: Pace) -> Advance;
+    /// One sweep with neither momentum nor over-relaxation; the momentum is kept for the next.
+    fn smooth(&mut self);
     /// The way since the last call becomes the last move; gives how much more of it makes the objective least.
     fn leap(&mut self, problem: &Problem) -> Option<f64>;
     /// max √A_cc |min(z − lower, w)|: times h / length it is the residual, or a little more.
@@ -131,6 +140,8 @@ trait Sweeps {
 }
 
 impl Sweeps for Blocks {
+    const OVER_RELAXATION: f64 = 1.2;
+
     fn unload(&self, problem: &Problem, impulses: &mut [f64]) {
         self.unload(problem, impulses);
     }
@@ -141,6 +152,10 @@ impl Sweeps for Blocks {
 
     fn advance(&mut self, pace: Pace) -> Advance {
         self.advance(pace)
+    }
+
+    fn smooth(&mut self) {
+        self.smooth();
     }
 
     fn leap(&mut self, problem: &Problem) -> Option<f64> {
@@ -157,6 +172,8 @@ impl Sweeps for Blocks {
 }
 
 impl Sweeps for Levers {
+    const OVER_RELAXATION: f64 = 1.1;
+
     fn unload(&self, _: &Problem, impulses: &mut [f64]) {
         self.unload(impulses);
     }
@@ -167,6 +184,10 @@ impl Sweeps for Levers {
 
     fn advance(&mut self, pace: Pace) -> Advance {
         self.advance(pace)
+    }
+
+    fn smooth(&mut self) {
+        self.smooth();
     }
 
     fn leap(&mut self, _: &Problem) -> Option<f64> {
@@ -192,27 +213,37 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Sweeps until the end; `steepest` bounds √A_cc.
-    fn sweep(mut self, rows: &mut impl Sweeps, steepest: f64, impulses: &mut [f64]) -> Outcome {
+    fn sweep<S: Sweeps>(mut self, rows: &mut S, steepest: f64, impulses: &mut [f64]) -> Outcome {
         let (problem, criteria) = (self.problem, self.criteria);
         self.watch.start();
         let mut monitor = Monitor::new(criteria);
-        let mut momentum = Momentum::default();
+        let (mut momentum, mut prospect) = (Momentum::default(), Prospect::default());
         let to_residual = problem.dt / problem.length;
         let (mut sweeps, mut products) = (0, 1);
-        let (mut estimate, mut looked) = (0.0, 0);
+        let (mut estimate, mut looked, mut looks) = (0.0, 0, 0);
 
         let (status, accuracy) = loop {
-            let thorough = sweeps % SWEEPS_BETWEEN_LOOKS == 0 || sweeps >= criteria.max_sweeps;
-            let near = estimate <= NEAR * criteria.tolerance;
-            if thorough || (near && sweeps >= looked + SWEEPS_BETWEEN_GLANCES) {
-                looked = sweeps;
-                if sweeps % SWEEPS_BETWEEN_REFRESHES == 0 && sweeps > 0 {
-                    rows.refresh(problem);
+            let last = sweeps >= criteria.max_sweeps;
+            let thorough = sweeps >= looks * SWEEPS_BETWEEN_LOOKS || last;
+            let near = estimate <= NEAR * criteria.tolerance && sweeps >= looked + SWEEPS_BETWEEN_GLANCES;
+            let promising = prospect.is_due(sweeps) && !last;
+            if thorough || near || promising {
+                if promising {
+                    rows.smooth();
+                    sweeps += 1;
                     products += 1;
                 }
-                if thorough && sweeps > 0 {
-                    momentum.judge(&rows.objective(problem), sweeps);
-                    products += 1;
+                looked = sweeps;
+                if thorough {
+                    if looks > 0 {
+                        if looks % LOOKS_BETWEEN_REFRESHES == 0 {
+                            rows.refresh(problem);
+                            products += 1;
+                        }
+                        momentum.judge(&rows.objective(problem), sweeps);
+                        products += 1;
+                    }
+                    looks += 1;
                 }
                 let mut residual = rows.residual() * to_residual;
                 products += 1;
@@ -229,9 +260,12 @@ impl Task<'_> {
                 if let Some(status) = ending {
                     break (status, accuracy.unwrap_or_else(|| self.conclude(rows, impulses)));
                 }
+                if promising {
+                    prospect.learn(residual / criteria.tolerance, sweeps);
+                }
             }
             let leap = if thorough && monitor.is_slow(sweeps) { rows.leap(problem) } else { None };
-            let relaxation = if sweeps < EXACT_SWEEPS { 1.0 } else { OVER_RELAXATION };
+            let relaxation = if sweeps < EXACT_SWEEPS { 1.0 } else { S::OVER_RELAXATION };
             let advance = rows.advance(Pace { momentum: leap.unwrap_or_else(|| momentum.factor()), relaxation });
             if leap.is_some() {
                 momentum.restart();
@@ -250,6 +284,35 @@ impl Task<'_> {
         rows.unload(self.problem, impulses);
         self.problem.velocity_into(impulses, self.velocity);
         self.problem.accuracy_with(impulses, self.velocity)
+    }
+}
+
+/// When a sweep without momentum may leave a residual that is small enough.
+struct Prospect {
+    due: u64,
+    /// What the last left, relative to the tolerance, and when.
+    last: Option<(f64, u64)>,
+}
+
+impl Default for Prospect {
+    fn default() -> Self {
+        Self { due: FIRST_PROSPECT, last: None }
+    }
+}
+
+impl Prospect {
+    fn is_due(&self, sweeps: u64) -> bool {
+        sweeps >= self.due
+    }
+
+    /// Goes on as from the last time to this: a residual falls by about the same factor in every sweep. No sooner than after
+    /// some sweeps, and no later than after half of all so far, because it falls faster at times.
+    fn learn(&mut self, residual: f64, sweeps: u64) {
+        let (before, since) = self.last.unwrap_or((f64::INFINITY, 0));
+        let waited = (sweeps - since) as f64;
+        let wait = if residual < before { waited * residual.ln() / (before / residual).ln() } else { 2.0 * waited };
+        self.due = sweeps + (wait as u64).clamp(SWEEPS_BETWEEN_GLANCES, sweeps / 2);
+        self.last = Some((residual, sweeps));
     }
 }
 

@@ -137,7 +137,10 @@ impl Blocks {
             copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
             each(&mut self.borders, |border| border.fill(problem, impulses, cut));
         }
-        self.gather_swept(problem); // `before` is 0: no move yet
+        self.gather_swept(problem);
+        each(&mut self.interiors, |interior| {
+            interior.each_body(|body, before| before.velocity = body.velocity); // no move yet
+        });
     }
 
     /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
@@ -149,19 +152,12 @@ impl Blocks {
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move
     /// stays what it was.
     pub(super) fn refresh(&mut self, problem: &Problem) {
-        self.arrive();
-        each(&mut self.interiors, |interior| {
-            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
-        });
-        self.gather_swept(problem);
+        self.keeping_moves(|blocks| blocks.gather_swept(problem));
     }
 
-    /// V at the swept point from its impulses alone, and at the point before it, where `before` holds minus the move.
+    /// V at the swept point from its impulses alone.
     fn gather_swept(&mut self, problem: &Problem) {
         self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
-        each(&mut self.interiors, |interior| {
-            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
-        });
     }
 
     /// V ← start + M⁻¹ Gᵀ z for a value z of every row; bodies start by their rank.
@@ -213,6 +209,32 @@ impl Blocks {
         Advance { motion, energy: self.interiors.iter().map(|interior| interior.energy).sum() }
     }
 
+    /// One sweep without momentum, which is kept: V and V before change by the same.
+    pub(super) fn smooth(&mut self) {
+        self.keeping_moves(|blocks| {
+            each(&mut blocks.interiors, |interior| interior.rows.smooth(&mut interior.bodies));
+            let interiors = &blocks.interiors;
+            each(&mut blocks.borders, |border| {
+                border.take(interiors);
+                border.rows.smooth(&mut border.copies);
+            });
+            blocks.under_way = !blocks.borders.is_empty();
+        });
+    }
+
+    /// Changes V, and V before by the same.
+    fn keeping_moves(&mut self, change: impl FnOnce(&mut Self)) {
+        self.arrive();
+        each(&mut self.interiors, |interior| {
+            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
+        });
+        change(self);
+        self.arrive();
+        each(&mut self.interiors, |interior| {
+            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
+        });
+    }
+
     /// Takes the whole way p since the last call for the last move, and tells how much more of it makes the objective
     /// least: −wᵀp / pᵀAp, or less where a row meets its bound before. The first call only marks where the way begins.
     pub(super) fn leap(&mut self, problem: &Problem) -> Option<f64> {
@@ -221,10 +243,8 @@ impl Blocks {
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
             self.gather(|_| DVec3::ZERO, |unknowns| unknowns.d);
-            each(&mut self.interiors, |interior| {
-                interior.each_body(|body, before| before.velocity = body.velocity.map(|v| -v));
-            });
-            self.gather_swept(problem);
+            each(&mut self.interiors, |interior| interior.each_body(|_, before| before.velocity = [0.0; 3]));
+            self.keeping_moves(|blocks| blocks.gather_swept(problem));
             let interiors = &self.interiors;
             each(&mut self.borders, |border| border.take(interiors));
             let own = self.interiors.iter().map(|interior| interior.rows.slope(&interior.bodies));

@@ -177,8 +177,25 @@ impl Levers {
 
     /// Velocities from the impulses alone; the last move stays what it was.
     pub(super) fn refresh(&mut self) {
+        self.keeping_moves(|levers| levers.gather(|unknown| unknown.x));
+    }
+
+    /// One sweep without momentum, which is kept.
+    pub(super) fn smooth(&mut self) {
+        self.keeping_moves(|levers| {
+            let rows = levers.rows.iter().zip(&mut levers.unknowns).filter(|(row, _)| row.diagonal > 0.0);
+            for (row, unknown) in rows {
+                let next = (unknown.x - row.closing(&levers.bodies) / row.diagonal).max(row.lower);
+                row.push(&mut levers.bodies, next - unknown.x);
+                unknown.x = next;
+            }
+        });
+    }
+
+    /// Changes velocities, and those of the point before by the same.
+    fn keeping_moves(&mut self, change: impl FnOnce(&mut Self)) {
         let moves: Vec<_> = self.bodies.iter().map(Body::since).collect();
-        self.gather(|unknown| unknown.x);
+        change(self);
         for (body, (velocity, spin)) in self.bodies.iter_mut().zip(moves) {
             body.earlier = (body.velocity - velocity, body.spin - spin);
         }

@@ -1,13 +1,19 @@
 //! Rows laid out for sweeps: four at a time, so that they share no body.
+//!
+//! A list is cut in pieces whose bodies fit into the nearest cache. The rows of a piece are coloured, those of one colour
+//! sharing no body, and taken colour by colour: rows that follow each other need not wait for each other, and sweeps bear
+//! more over-relaxation than in an order that runs through space, in which what a row changes is passed on within the sweep.
 
 use glam::DVec3;
 
-use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Unknowns, sweep};
+use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, smooth, sweep};
 use super::{Problem, Row, WALL, worse};
-use crate::room::make_room;
+use crate::room::{make_room, refill};
 
-/// Quads are filled with rows from so many equal parts of a list: a quad need not wait for the one before.
-const PARTS: usize = 8;
+/// Rows of a piece.
+const PIECE: usize = 2_048;
+/// Colours of a piece; rows of a body with more wait for the next round.
+const COLOURS: usize = 32;
 /// Bodies at the end of a list that stand for the wall: were it one, each row at a wall would wait for the one before.
 pub(super) const WALLS: usize = 16;
 /// No row: pads a quad.
@@ -18,14 +24,34 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Quads {
     /// Which row of the problem is where, four a quad.
     rows: Vec<u32>,
-    fours: Vec<Quad>,
+    sheet: Sheet,
     /// Of the first quads, up to the last with a bound that is not 0.
     bounds: Vec<Bounds>,
     unknowns: Vec<Unknowns>,
-    /// Rows set aside because their quad already moves one of their bodies.
-    aside: Vec<u32>,
+    colouring: Colouring,
     /// An earlier swept point.
     mark: Vec<[f64; 4]>,
+}
+
+/// Colours of the rows of a piece.
+#[derive(Default)]
+struct Colouring {
+    /// Bits of the colours that each body has rows of.
+    taken: Vec<u32>,
+    /// The rows of the round, with their bodies and colours.
+    rows: Vec<Coloured>,
+    /// How many there are of each colour, and then where the next goes.
+    next: [usize; COLOURS],
+    /// Rows that got no colour.
+    left: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Coloured {
+    row: u32,
+    i: u32,
+    j: u32,
+    colour: u32,
 }
 
 /// The objective ½ ΛᵀAΛ + bᵀΛ = Σ Λ w − ½ Σ m |V − V^{n+1/2}|², or a part of these sums.
@@ -37,71 +63,83 @@ pub(super) struct Objective {
 }
 
 impl Quads {
-    /// Puts rows into quads that share no body, taking them in turn from distant parts of the list.
+    /// Puts rows into quads that share no body, colour by colour.
     pub(super) fn fill(
         &mut self,
         listed: &[u32],
         (problem, impulses): (&Problem, &[f64]),
         (bodies, place): (&[Body], impl Fn(u32) -> u32),
     ) {
-        let wall = (bodies.len() - WALLS) as u32;
-        let entry = |row: u32| Entry::new(row, (problem, impulses), (bodies, &place));
         self.rows.clear();
-        self.fours.clear();
+        self.sheet.clear(bodies.len());
         self.bounds.clear();
         self.unknowns.clear();
-        // Hardly any quad is padded.
-        make_room(&mut self.rows, listed.len() + 4);
-        make_room(&mut self.fours, listed.len() / 4 + 1);
-        make_room(&mut self.unknowns, listed.len() / 4 + 1);
-        let part = listed.len().div_ceil(PARTS);
-        let mut aside = std::mem::take(&mut self.aside);
-        aside.clear();
-        for at in 0..part {
-            for group in 0..PARTS / 4 {
-                let mut quad = Filling::new(wall);
-                for lane in 0..4 {
-                    let Some(&row) = listed.get((4 * group + lane) * part + at) else { continue };
-                    if !quad.try_add(&entry(row)) {
-                        aside.push(row);
-                    }
-                }
-                self.close(&quad);
+        // Few quads are padded.
+        let quads = listed.len() / 4 + listed.len().div_ceil(PIECE) * COLOURS / 2;
+        make_room(&mut self.rows, 4 * quads);
+        make_room(&mut self.unknowns, quads);
+        let mut colouring = std::mem::take(&mut self.colouring);
+        refill(&mut colouring.taken, bodies.len(), 0);
+        for piece in listed.chunks(PIECE) {
+            colouring.colour(piece, problem, bodies.len(), &place);
+            self.lay_out(&mut colouring, (problem, impulses), bodies);
+            while !colouring.left.is_empty() {
+                let left = std::mem::take(&mut colouring.left);
+                colouring.colour(&left, problem, bodies.len(), &place);
+                self.lay_out(&mut colouring, (problem, impulses), bodies);
             }
         }
-        let mut quad = Filling::new(wall);
-        for entry in aside.iter().map(|row| entry(*row)) {
-            if !quad.try_add(&entry) {
-                self.close(&quad);
-                quad = Filling::new(wall);
-                quad.try_add(&entry);
-            }
-        }
-        self.close(&quad);
-        self.aside = aside;
+        self.colouring = colouring;
     }
 
-    fn close(&mut self, quad: &Filling) {
-        if quad.count > 0 {
-            make_room(&mut self.rows, 4);
-            make_room(&mut self.fours, 1);
-            make_room(&mut self.unknowns, 1);
-            self.rows.extend_from_slice(&quad.rows);
-            if quad.bounds != Bounds::default() {
-                let missing = self.fours.len() - self.bounds.len();
-                make_room(&mut self.bounds, missing + 1);
-                self.bounds.resize(self.fours.len(), Bounds::default());
-                self.bounds.push(quad.bounds);
+    /// Adds the coloured rows; a colour begins with a quad of its own.
+    fn lay_out(&mut self, colouring: &mut Colouring, (problem, impulses): (&Problem, &[f64]), bodies: &[Body]) {
+        let wall = (bodies.len() - WALLS) as u32;
+        let mut end = self.rows.len();
+        for count in &mut colouring.next {
+            (*count, end) = (end, end + count.next_multiple_of(4));
+        }
+        grow(&mut self.rows, end, NONE);
+        self.sheet.grow(end / 4, wall);
+        grow(&mut self.unknowns, end / 4, Unknowns::default());
+        let inverse_dt = problem.dt.recip();
+        for &Coloured { row, i, j, colour } in &colouring.rows {
+            let next = &mut colouring.next[colour as usize];
+            let (quad, lane) = (*next / 4, *next % 4);
+            self.rows[*next] = row;
+            *next += 1;
+            let Row { normal, gap, lower, .. } = problem.rows[row as usize];
+            let mut joint = Joint { normal: [0.0; 3], i, j };
+            let mut scale = scale(&joint, bodies);
+            let mut rate = 0.0;
+            if scale > 0.0 {
+                let inverse = scale.recip();
+                joint.normal = (normal * inverse).to_array();
+                rate = gap * inverse_dt * inverse;
+            } else {
+                scale = 1.0; // Between two that cannot move a row stays where it is.
             }
-            self.fours.push(quad.four);
-            self.unknowns.push(quad.unknowns);
+            self.sheet.set((quad, lane), joint, rate);
+            let lower = scale * lower;
+            self.unknowns[quad].x[lane] = (scale * impulses[row as usize]).max(lower);
+            if lower != 0.0 {
+                if self.bounds.len() <= quad {
+                    grow(&mut self.bounds, quad + 1, Bounds::default());
+                }
+                self.bounds[quad].lower[lane] = lower;
+            }
         }
     }
 
     /// The quads with their bounds and unknowns.
     fn each(&self) -> impl Iterator<Item = (&Quad, [f64; 4], &Unknowns)> {
         let bounds = self.bounds.iter().copied().chain(std::iter::repeat(Bounds::default()));
-        self.fours.iter().zip(bounds).zip(&self.unknowns).map(|((quad, bounds), unknown)| (quad, bounds.lower, unknown))
+        self.sheet
+            .quads()
+            .iter()
+            .zip(bounds)
+            .zip(&self.unknowns)
+            .map(|((quad, bounds), unknown)| (quad, bounds.lower, unknown))
     }
 
     /// The impulses in the problem's order, exactly `lower` where the bound holds.
@@ -119,8 +157,14 @@ impl Quads {
     }
 
     pub(super) fn sweep(&mut self, bodies: &mut [Body], pace: Pace) -> Motion {
-        let Self { fours: quads, bounds, unknowns, .. } = self;
-        sweep(bodies, Rows { quads, bounds, unknowns }, pace)
+        let Self { sheet, bounds, unknowns, .. } = self;
+        sweep(bodies, Rows { sheet, bounds, unknowns }, pace)
+    }
+
+    /// A sweep without momentum, which is kept.
+    pub(super) fn smooth(&mut self, bodies: &mut [Body]) {
+        let Self { sheet, bounds, unknowns, .. } = self;
+        smooth(bodies, Rows { sheet, bounds, unknowns });
     }
 
     pub(super) fn mark(&mut self) {
@@ -154,7 +198,7 @@ impl Quads {
 
     /// V ← V + M⁻¹ Gᵀ z for a value z of every row.
     pub(super) fn gather(&self, of: impl Fn(&Unknowns) -> [f64; 4], bodies: &mut [Body]) {
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+        for (quad, unknown) in self.sheet.quads().iter().zip(&self.unknowns) {
             for (joint, z) in quad.joints.iter().zip(of(unknown)) {
                 let mut push = |body: u32, z: f64| {
                     let body = &mut bodies[body as usize];
@@ -184,7 +228,7 @@ impl Quads {
     /// Σ z w at the swept point.
     pub(super) fn objective(&self, bodies: &[Body]) -> Objective {
         let mut sum = Objective::default();
-        for (quad, unknown) in self.fours.iter().zip(&self.unknowns) {
+        for (quad, unknown) in self.sheet.quads().iter().zip(&self.unknowns) {
             for (lane, joint) in quad.joints.iter().enumerate() {
                 let normal = DVec3::from(joint.normal);
                 let from = normal.dot(bodies[joint.i as usize].velocity.into());
@@ -197,70 +241,38 @@ impl Quads {
     }
 }
 
-/// A row, scaled to unit diagonal.
-struct Entry {
-    row: u32,
-    joint: Joint,
-    rate: f64,
-    lower: f64,
-    x: f64,
-}
-
-impl Entry {
-    pub(super) fn new(
-        row: u32,
-        (problem, impulses): (&Problem, &[f64]),
-        (bodies, place): (&[Body], impl Fn(u32) -> u32),
-    ) -> Self {
-        let Row { i, j, normal, gap, lower } = problem.rows[row as usize];
-        let j = if j == WALL { (bodies.len() - 1 - row as usize % WALLS) as u32 } else { place(j) };
-        let mut joint = Joint { normal: [0.0; 3], i: place(i), j };
-        let mut scale = scale(&joint, bodies);
-        let mut rate = 0.0;
-        if scale > 0.0 {
-            let inverse = scale.recip();
-            joint.normal = (normal * inverse).to_array();
-            rate = gap / problem.dt * inverse;
-        } else {
-            scale = 1.0; // Between two that cannot move a row stays where it is.
+impl Colouring {
+    /// Gives each row the first colour that none of its bodies has; walls have none.
+    fn colour(&mut self, rows: &[u32], problem: &Problem, bodies: usize, place: impl Fn(u32) -> u32) {
+        self.rows.clear();
+        self.next = [0; COLOURS];
+        make_room(&mut self.rows, rows.len());
+        for &row in rows {
+            let Row { i, j, .. } = problem.rows[row as usize];
+            let i = place(i);
+            let j = if j == WALL { (bodies - 1 - row as usize % WALLS) as u32 } else { place(j) };
+            let colour = (!(self.taken[i as usize] | self.taken[j as usize])).trailing_zeros();
+            if colour as usize >= COLOURS {
+                self.left.push(row);
+                continue;
+            }
+            self.taken[i as usize] |= 1 << colour;
+            if (j as usize) < bodies - WALLS {
+                self.taken[j as usize] |= 1 << colour;
+            }
+            self.next[colour as usize] += 1;
+            self.rows.push(Coloured { row, i, j, colour });
         }
-        let lower = scale * lower;
-        Self { row, joint, rate, lower, x: (scale * impulses[row as usize]).max(lower) }
-    }
-}
-
-/// A quad that takes rows as long as they share no body.
-struct Filling {
-    rows: [u32; 4],
-    four: Quad,
-    bounds: Bounds,
-    unknowns: Unknowns,
-    count: usize,
-    /// The first of the walls.
-    wall: u32,
-}
-
-impl Filling {
-    fn new(wall: u32) -> Self {
-        let joints = [Joint { normal: [0.0; 3], i: wall, j: wall }; 4];
-        let four = Quad { joints, ..Quad::default() };
-        let (bounds, unknowns) = (Bounds::default(), Unknowns::default());
-        Self { rows: [NONE; 4], four, bounds, unknowns, count: 0, wall }
-    }
-
-    fn try_add(&mut self, entry: &Entry) -> bool {
-        let joints = &self.four.joints[..self.count];
-        let met = |body: u32| body < self.wall && joints.iter().any(|other| other.i == body || other.j == body);
-        if self.count == 4 || met(entry.joint.i) || met(entry.joint.j) {
-            return false;
+        for &Coloured { i, j, .. } in &self.rows {
+            (self.taken[i as usize], self.taken[j as usize]) = (0, 0);
         }
-        let lane = self.count;
-        self.rows[lane] = entry.row;
-        self.four.joints[lane] = entry.joint;
-        (self.four.rate[lane], self.bounds.lower[lane], self.unknowns.x[lane]) = (entry.rate, entry.lower, entry.x);
-        self.count += 1;
-        true
     }
+}
+
+fn grow<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+    let more = length - list.len();
+    make_room(list, more);
+    list.resize(length, value);
 }
 
 /// √A_cc, in a border with the masses of its copies.

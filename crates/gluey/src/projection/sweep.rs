@@ -9,11 +9,13 @@
 //!
 //! the momentum β d is added on the way, so that a sweep reads and writes each row once. Rows are taken four at a time.
 //! Rows of a quad share no body that can move, so relaxing them together is relaxing them one after the other: it *is*
-//! Gauss–Seidel, in the order of the list. Consecutive quads come from distant parts of the list, so that one need not
-//! wait for the other; see [`Quads::fill`].
+//! Gauss–Seidel, in the order of the list. Consecutive quads mostly share no body either, so that one need not wait for the
+//! other; see [`Quads::fill`].
 //!
 //! Where the processor has 256-bit lanes and fused multiplication they are used; the same operations in the same order give
 //! the same bits without.
+
+use crate::room::make_room;
 
 /// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,9 +68,44 @@ pub(super) struct Unknowns {
     pub d: [f64; 4],
 }
 
+/// Quads whose bodies are among so many: sweeps need not check that again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sheet {
+    quads: Vec<Quad>,
+    bodies: usize,
+}
+
+impl Sheet {
+    /// No quads yet, for so many bodies.
+    pub fn clear(&mut self, bodies: usize) {
+        self.quads.clear();
+        self.bodies = bodies;
+    }
+
+    /// So many quads; the new ones join a body with itself, and do nothing.
+    pub fn grow(&mut self, count: usize, body: u32) {
+        assert!((body as usize) < self.bodies, "a quad joins bodies that there are");
+        let nobody = Joint { normal: [0.0; 3], i: body, j: body };
+        let more = count - self.quads.len();
+        make_room(&mut self.quads, more);
+        self.quads.resize(count, Quad { joints: [nobody; 4], rate: [0.0; 4] });
+    }
+
+    /// Puts a row in a lane of a quad.
+    pub fn set(&mut self, (quad, lane): (usize, usize), joint: Joint, rate: f64) {
+        let count = self.bodies;
+        assert!((joint.i as usize) < count && (joint.j as usize) < count, "a row joins bodies that there are");
+        (self.quads[quad].joints[lane], self.quads[quad].rate[lane]) = (joint, rate);
+    }
+
+    pub fn quads(&self) -> &[Quad] {
+        &self.quads
+    }
+}
+
 /// Rows in the order of a sweep.
 pub(super) struct Rows<'a> {
-    pub quads: &'a [Quad],
+    pub sheet: &'a Sheet,
     /// Those of the first quads; all others are 0. In a dry problem a sweep reads none.
     pub bounds: &'a [Bounds],
     pub unknowns: &'a mut [Unknowns],
@@ -114,13 +151,27 @@ impl Motion {
 
 /// Sweeps once over the rows.
 pub(super) fn sweep(bodies: &mut [Body], rows: Rows, pace: Pace) -> Motion {
+    relax::<false>(bodies, rows, pace)
+}
+
+/// Sweeps once without momentum, and leaves the last moves d as they are.
+pub(super) fn smooth(bodies: &mut [Body], rows: Rows) {
+    relax::<true>(bodies, rows, Pace { momentum: 0.0, relaxation: 1.0 });
+}
+
+/// A sweep, which keeps d or not.
+fn relax<const KEEP: bool>(bodies: &mut [Body], rows: Rows, pace: Pace) -> Motion {
+    assert!(rows.sheet.bodies <= bodies.len(), "the bodies that the rows were laid out for");
     #[cfg(target_arch = "x86_64")]
     if wide::is_possible() {
         #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
-        return unsafe { wide::sweep(bodies, rows, pace) };
+        return unsafe { wide::relax::<KEEP>(bodies, rows, pace) };
     }
-    narrow_sweep(bodies, rows, pace)
+    narrow_relax::<KEEP>(bodies, rows, pace)
 }
+
+/// A sum is taken in so many parts, so that none of its terms waits for the one before.
+const CHAINS: usize = 4;
 
 /// (before, V) ← (V, V + β (V − before)); tells Σ m |V − before|².
 pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
@@ -133,9 +184,9 @@ pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum:
 }
 
 fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
-    let mut energy = [0.0; 4];
-    for (body, before) in bodies.iter_mut().zip(before) {
-        for (axis, energy) in energy.iter_mut().take(3).enumerate() {
+    let mut energy = [[0.0; 4]; CHAINS];
+    for (k, (body, before)) in bodies.iter_mut().zip(before).enumerate() {
+        for (axis, energy) in energy[k % CHAINS].iter_mut().take(3).enumerate() {
             let v = body.velocity[axis];
             let d = v - before.velocity[axis];
             *energy = (before.mass * d).mul_add(d, *energy);
@@ -143,13 +194,13 @@ fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64
             body.velocity[axis] = momentum.mul_add(d, v);
         }
     }
-    energy.iter().sum()
+    energy.iter().flatten().sum()
 }
 
 /// The sweep in plain arithmetic.
-fn narrow_sweep(bodies: &mut [Body], Rows { quads, bounds, unknowns }: Rows, pace: Pace) -> Motion {
+fn narrow_relax<const KEEP: bool>(bodies: &mut [Body], Rows { sheet, bounds, unknowns }: Rows, pace: Pace) -> Motion {
     let (mut against, mut squared, mut largest) = ([0.0; 4], [0.0; 4], [0.0_f64; 4]);
-    for (k, (quad, unknown)) in quads.iter().zip(unknowns).enumerate() {
+    for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
         let Bounds { lower } = bounds.get(k).copied().unwrap_or_default();
         let mut change = [0.0; 4];
         for lane in 0..4 {
@@ -165,7 +216,10 @@ fn narrow_sweep(bodies: &mut [Body], Rows { quads, bounds, unknowns }: Rows, pac
             against[lane] = (-change[lane]).mul_add(d, against[lane]);
             squared[lane] = d.mul_add(d, squared[lane]);
             largest[lane] = if largest[lane] > change[lane].abs() { largest[lane] } else { change[lane].abs() };
-            (unknown.x[lane], unknown.d[lane]) = (z, d);
+            unknown.x[lane] = z;
+            if !KEEP {
+                unknown.d[lane] = d;
+            }
         }
         for (joint, change) in quad.joints.iter().zip(change) {
             let push = joint.normal.map(|n| n * change);
@@ -189,7 +243,7 @@ mod wide {
     };
     use std::ptr::{from_mut, from_ref};
 
-    use super::{Body, Bounds, Earlier, Joint, Motion, Pace, Quad, Rows, Unknowns};
+    use super::{Body, Bounds, CHAINS, Earlier, Joint, Motion, Pace, Quad, Rows, Unknowns};
 
     /// Bodies, joints and arrays in quads are 32 bytes at an address that is a multiple of 32.
     const _: () = assert!(size_of::<Body>() == 32 && align_of::<Body>() == 32);
@@ -200,25 +254,30 @@ mod wide {
     const _: () = assert!(size_of::<Unknowns>() == 64 && align_of::<Unknowns>() == 32);
 
     /// Quads that a sweep asks for memory in advance.
-    const AHEAD: usize = 8;
+    const AHEAD: usize = 32;
 
     pub(super) fn is_possible() -> bool {
         std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
     }
 
+    /// The sheet was laid out for no more bodies than there are: the caller has made sure of that.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn sweep(bodies: &mut [Body], Rows { quads, bounds, unknowns }: Rows, pace: Pace) -> Motion {
+    pub(super) unsafe fn relax<const KEEP: bool>(
+        bodies: &mut [Body],
+        Rows { sheet, bounds, unknowns }: Rows,
+        pace: Pace,
+    ) -> Motion {
         let (mut against, mut squared) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let mut largest = _mm256_setzero_pd();
         let (momentum, relaxation) = (_mm256_set1_pd(pace.momentum), _mm256_set1_pd(pace.relaxation));
         let sign = _mm256_set1_pd(-0.0);
-        for (k, (quad, unknown)) in quads.iter().zip(unknowns).enumerate() {
+        for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
             fetch(quad);
             fetch(unknown);
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
-            let (from_to_a, from_to_b) = (ends(bodies, a), ends(bodies, b));
-            let (from_to_c, from_to_d) = (ends(bodies, c), ends(bodies, d));
+            let (from_to_a, from_to_b) = unsafe { (ends(bodies, a), ends(bodies, b)) };
+            let (from_to_c, from_to_d) = unsafe { (ends(bodies, c), ends(bodies, d)) };
             let first = _mm256_hadd_pd(closing(from_to_a, na), closing(from_to_b, nb));
             let last = _mm256_hadd_pd(closing(from_to_c, nc), closing(from_to_d, nd));
             // x + y and z of a and b in the halves of the first, of c and d in those of the last.
@@ -233,28 +292,39 @@ mod wide {
             squared = _mm256_fmadd_pd(d_new, d_new, squared);
             largest = _mm256_max_pd(largest, _mm256_andnot_pd(sign, change));
             store(&mut unknown.x, z);
-            store(&mut unknown.d, d_new);
-            push(bodies, a, from_to_a, _mm256_mul_pd(na, _mm256_permute4x64_pd::<0x00>(change)));
-            push(bodies, b, from_to_b, _mm256_mul_pd(nb, _mm256_permute4x64_pd::<0x55>(change)));
-            push(bodies, c, from_to_c, _mm256_mul_pd(nc, _mm256_permute4x64_pd::<0xAA>(change)));
-            push(bodies, d, from_to_d, _mm256_mul_pd(nd, _mm256_permute4x64_pd::<0xFF>(change)));
+            if !KEEP {
+                store(&mut unknown.d, d_new);
+            }
+            let push_a = _mm256_mul_pd(na, _mm256_permute4x64_pd::<0x00>(change));
+            let push_b = _mm256_mul_pd(nb, _mm256_permute4x64_pd::<0x55>(change));
+            let push_c = _mm256_mul_pd(nc, _mm256_permute4x64_pd::<0xAA>(change));
+            let push_d = _mm256_mul_pd(nd, _mm256_permute4x64_pd::<0xFF>(change));
+            unsafe {
+                push(bodies, a, from_to_a, push_a);
+                push(bodies, b, from_to_b, push_b);
+                push(bodies, c, from_to_c, push_c);
+                push(bodies, d, from_to_d, push_d);
+            }
         }
         Motion::of_lanes(lanes(against), lanes(squared), lanes(largest))
     }
 
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
-        let (mut energy, zero) = (_mm256_setzero_pd(), _mm256_setzero_pd());
+        let (mut energy, zero) = ([_mm256_setzero_pd(); CHAINS], _mm256_setzero_pd());
         let momentum = _mm256_set1_pd(momentum);
-        for (at, earlier) in bodies.iter_mut().zip(before) {
-            let (v, old) = (body(at), unsafe { _mm256_load_pd(from_ref(earlier).cast()) });
-            let d = _mm256_blend_pd::<0b1000>(_mm256_sub_pd(v, old), zero);
-            energy = _mm256_fmadd_pd(_mm256_mul_pd(_mm256_set1_pd(earlier.mass), d), d, energy);
-            let kept = _mm256_blend_pd::<0b1000>(v, old);
-            unsafe { _mm256_store_pd(from_mut(earlier).cast(), kept) };
-            set(at, _mm256_fmadd_pd(momentum, d, v));
+        let count = bodies.len().min(before.len());
+        for (bodies, before) in bodies[..count].chunks_mut(CHAINS).zip(before[..count].chunks_mut(CHAINS)) {
+            for ((at, earlier), energy) in bodies.iter_mut().zip(before).zip(&mut energy) {
+                let (v, old) = (body(at), unsafe { _mm256_load_pd(from_ref(earlier).cast()) });
+                let d = _mm256_blend_pd::<0b1000>(_mm256_sub_pd(v, old), zero);
+                *energy = _mm256_fmadd_pd(_mm256_mul_pd(_mm256_set1_pd(earlier.mass), d), d, *energy);
+                let kept = _mm256_blend_pd::<0b1000>(v, old);
+                unsafe { _mm256_store_pd(from_mut(earlier).cast(), kept) };
+                set(at, _mm256_fmadd_pd(momentum, d, v));
+            }
         }
-        lanes(energy).iter().sum()
+        energy.map(|chain| lanes(chain)).iter().flatten().sum()
     }
 
     /// Asks for what a list holds a little further on: the processor's own guess ends with each page of memory.
@@ -267,10 +337,10 @@ mod wide {
         }
     }
 
-    /// The two bodies of a row.
+    /// The two bodies of a row of a sheet for these bodies: [`Sheet::set`](super::Sheet::set) has checked that they are there.
     #[target_feature(enable = "avx2,fma")]
-    fn ends(bodies: &[Body], joint: &Joint) -> (__m256d, __m256d) {
-        (body(&bodies[joint.i as usize]), body(&bodies[joint.j as usize]))
+    unsafe fn ends(bodies: &[Body], joint: &Joint) -> (__m256d, __m256d) {
+        unsafe { (body(bodies.get_unchecked(joint.i as usize)), body(bodies.get_unchecked(joint.j as usize))) }
     }
 
     /// (V_j − V_i) n̂, component by component; the last is 0.
@@ -280,12 +350,12 @@ mod wide {
     }
 
     /// V_i −= impulse/m_i, V_j += impulse/m_j; the masses stay, because the impulse's last component is 0. No other row of
-    /// the quad has moved the bodies since they were read.
+    /// the quad has moved the bodies since they were read. They are there, as for [`ends`].
     #[target_feature(enable = "avx2,fma")]
-    fn push(bodies: &mut [Body], joint: &Joint, (from, to): (__m256d, __m256d), impulse: __m256d) {
-        let at = &mut bodies[joint.i as usize];
+    unsafe fn push(bodies: &mut [Body], joint: &Joint, (from, to): (__m256d, __m256d), impulse: __m256d) {
+        let at = unsafe { bodies.get_unchecked_mut(joint.i as usize) };
         set(at, _mm256_fnmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), from));
-        let at = &mut bodies[joint.j as usize];
+        let at = unsafe { bodies.get_unchecked_mut(joint.j as usize) };
         set(at, _mm256_fmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), to));
     }
 
@@ -337,15 +407,15 @@ mod tests {
     struct System {
         bodies: Vec<Body>,
         before: Vec<Earlier>,
-        quads: Vec<Quad>,
+        sheet: Sheet,
         bounds: Vec<Bounds>,
         unknowns: Vec<Unknowns>,
     }
 
     impl System {
         fn rows(&mut self) -> (&mut [Body], Rows<'_>) {
-            let Self { bodies, quads, bounds, unknowns, .. } = self;
-            (bodies, Rows { quads, bounds, unknowns })
+            let Self { bodies, sheet, bounds, unknowns, .. } = self;
+            (bodies, Rows { sheet, bounds, unknowns })
         }
     }
 
@@ -358,7 +428,9 @@ mod tests {
             (0..count).map(|_| Body { velocity: vector(), inverse_mass: 1.0 + vector()[0] }).collect();
         bodies.push(Body::default());
         let before = bodies.iter().map(|b| Earlier { velocity: vector(), mass: b.inverse_mass }).collect();
-        let (mut quads, mut bounds, mut unknowns) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sheet, mut bounds, mut unknowns) = (Sheet::default(), Vec::new(), Vec::new());
+        sheet.clear(bodies.len());
+        sheet.grow(40, count);
         for k in 0..40 {
             let joint = |lane: u32| {
                 let i = (8 * k + 2 * lane) % count;
@@ -366,15 +438,18 @@ mod tests {
                 Joint { normal: vector(), i, j }
             };
             let joints = [0, 1, 2, 3].map(joint);
+            let rates = vector();
             let lower = vector().map(|x| if x > 0.5 { f64::NEG_INFINITY } else { x.min(0.0) });
             let four = |v: [f64; 3], w: f64| [v[0], v[1], v[2], w];
-            quads.push(Quad { joints, rate: four(vector(), 0.1) });
+            for (lane, (joint, rate)) in joints.into_iter().zip(four(rates, 0.1)).enumerate() {
+                sheet.set((k as usize, lane), joint, rate);
+            }
             if k < 30 {
                 bounds.push(Bounds { lower: four(lower, 0.0) });
             }
             unknowns.push(Unknowns { x: four(vector(), 0.2), d: four(vector(), -0.1) });
         }
-        System { bodies, before, quads, bounds, unknowns }
+        System { bodies, before, sheet, bounds, unknowns }
     }
 
     #[test]
@@ -392,9 +467,13 @@ mod tests {
                 let energy = narrow_extrapolate(&mut narrow.bodies, &mut narrow.before, momentum);
                 assert_eq!(energy, unsafe { wide::extrapolate(&mut wide.bodies, &mut wide.before, momentum) });
                 let (bodies, rows) = narrow.rows();
-                let motion = narrow_sweep(bodies, rows, pace);
+                let motion = narrow_relax::<false>(bodies, rows, pace);
                 let (bodies, rows) = wide.rows();
-                assert_eq!(motion, unsafe { wide::sweep(bodies, rows, pace) });
+                assert_eq!(motion, unsafe { wide::relax::<false>(bodies, rows, pace) });
+                let (bodies, rows) = narrow.rows();
+                narrow_relax::<true>(bodies, rows, pace);
+                let (bodies, rows) = wide.rows();
+                unsafe { wide::relax::<true>(bodies, rows, pace) };
                 assert_eq!((&narrow.bodies, &narrow.before), (&wide.bodies, &wide.before));
                 assert_eq!(narrow.unknowns, wide.unknowns);
             }
@@ -406,11 +485,12 @@ mod tests {
         let mut bodies = vec![Body { velocity: [1.0, 0.0, 0.0], inverse_mass: 0.5 }, Body::default(), Body::default()];
         bodies[1].inverse_mass = 0.25;
         let scale = 0.75_f64.sqrt();
-        let idle = Joint { normal: [0.0; 3], i: 2, j: 2 };
-        let joints = [Joint { normal: [scale.recip(), 0.0, 0.0], i: 0, j: 1 }, idle, idle, idle];
-        let quad = Quad { joints, rate: [0.25 / scale, 0.0, 0.0, 0.0] };
+        let mut sheet = Sheet::default();
+        sheet.clear(bodies.len());
+        sheet.grow(1, 2);
+        sheet.set((0, 0), Joint { normal: [scale.recip(), 0.0, 0.0], i: 0, j: 1 }, 0.25 / scale);
         let mut unknowns = [Unknowns::default()];
-        let rows = Rows { quads: &[quad], bounds: &[], unknowns: &mut unknowns };
+        let rows = Rows { sheet: &sheet, bounds: &[], unknowns: &mut unknowns };
         let motion = sweep(&mut bodies, rows, Pace { momentum: 0.0, relaxation: 1.0 });
         // The bodies may close at 0.25: 1 − Λ (1/2 + 1/4) = 0.25, so Λ = 1.
         assert!((unknowns[0].x[0] / scale - 1.0).abs() < 1e-15);
