@@ -214,69 +214,24 @@ struct Task<'a> {
 impl Task<'_> {
     /// Sweeps until the end; `steepest` bounds √A_cc.
     fn sweep<S: Sweeps>(mut self, rows: &mut S, steepest: f64, impulses: &mut [f64]) -> Outcome {
-        let (problem, criteria) = (self.problem, self.criteria);
+        let Self { problem, criteria, .. } = self;
         self.watch.start();
-        let mut monitor = Monitor::new(criteria);
-        let (mut momentum, mut prospect) = (Momentum::default(), Prospect::default());
-        let to_residual = problem.dt / problem.length;
-        let (mut sweeps, mut products) = (0, 1);
-        let (mut estimate, mut looked, mut looks) = (0.0, 0, 0);
-
+        let mut course = Course::new(problem, criteria, steepest);
         let (status, accuracy) = loop {
-            let last = sweeps >= criteria.max_sweeps;
-            let thorough = sweeps >= looks * SWEEPS_BETWEEN_LOOKS || last;
-            let near = estimate <= NEAR * criteria.tolerance && sweeps >= looked + SWEEPS_BETWEEN_GLANCES;
-            let promising = prospect.is_due(sweeps) && !last;
-            if thorough || near || promising {
-                if promising {
-                    rows.smooth();
-                    sweeps += 1;
-                    products += 1;
-                }
-                looked = sweeps;
-                if thorough {
-                    if looks > 0 {
-                        if looks % LOOKS_BETWEEN_REFRESHES == 0 {
-                            rows.refresh(problem);
-                            products += 1;
-                        }
-                        momentum.judge(&rows.objective(problem), sweeps);
-                        products += 1;
-                    }
-                    looks += 1;
-                }
-                let mut residual = rows.residual() * to_residual;
-                products += 1;
-                let watching = self.watch.is_due(sweeps);
-                let mut accuracy = None;
-                if residual <= criteria.tolerance || watching {
-                    // What counts is the residual recomputed from the impulses alone.
-                    residual = accuracy.insert(self.conclude(rows, impulses)).residual;
-                }
-                let mut ending = monitor.ending(residual, sweeps);
-                if ending.is_none() && watching {
-                    ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
-                }
-                if let Some(status) = ending {
-                    break (status, accuracy.unwrap_or_else(|| self.conclude(rows, impulses)));
-                }
-                if promising {
-                    prospect.learn(residual / criteria.tolerance, sweeps);
-                }
+            let due = self.watch.due();
+            course.run(rows, due);
+            // What counts is the residual recomputed from the impulses alone.
+            let accuracy = self.conclude(rows, impulses);
+            let sweeps = course.sweeps;
+            let mut ending = course.monitor.ending(accuracy.residual, sweeps);
+            if ending.is_none() && sweeps >= due {
+                ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
             }
-            let leap = if thorough && monitor.is_slow(sweeps) { rows.leap(problem) } else { None };
-            let relaxation = if sweeps < EXACT_SWEEPS { 1.0 } else { S::OVER_RELAXATION };
-            let advance = rows.advance(Pace { momentum: leap.unwrap_or_else(|| momentum.factor()), relaxation });
-            if leap.is_some() {
-                momentum.restart();
-                products += 3;
+            if let Some(status) = ending {
+                break (status, accuracy);
             }
-            sweeps += 1;
-            products += 1;
-            momentum.learn(&advance, sweeps);
-            estimate = advance.motion.largest * steepest * to_residual;
         };
-        Outcome { status, sweeps, products, accuracy }
+        Outcome { status, sweeps: course.sweeps, products: course.products, accuracy }
     }
 
     /// The impulses of the swept point, and how good they are.
@@ -284,6 +239,113 @@ impl Task<'_> {
         rows.unload(self.problem, impulses);
         self.problem.velocity_into(impulses, self.velocity);
         self.problem.accuracy_with(impulses, self.velocity)
+    }
+}
+
+/// How far a solve has come.
+struct Course<'a> {
+    problem: &'a Problem,
+    criteria: &'a Criteria,
+    monitor: Monitor<'a>,
+    momentum: Momentum,
+    prospect: Prospect,
+    /// What makes a residual of the largest change of a sweep.
+    to_estimate: f64,
+    /// About the residual, from the last sweep.
+    estimate: f64,
+    sweeps: u64,
+    products: u64,
+    /// Sweep of the last look at the residual.
+    looked: u64,
+    /// Looks at the objective.
+    looks: u64,
+    /// Whether the last look was one of these, and no sweep has followed it.
+    thorough: bool,
+}
+
+impl<'a> Course<'a> {
+    fn new(problem: &'a Problem, criteria: &'a Criteria, steepest: f64) -> Self {
+        Self {
+            problem,
+            criteria,
+            monitor: Monitor::new(criteria),
+            momentum: Momentum::default(),
+            prospect: Prospect::default(),
+            to_estimate: steepest * problem.dt / problem.length,
+            estimate: 0.0,
+            sweeps: 0,
+            products: 1,
+            looked: 0,
+            looks: 0,
+            thorough: false,
+        }
+    }
+
+    /// Sweeps until the solve seems to be at its end, or to the first look at sweep `due` or later.
+    fn run<S: Sweeps>(&mut self, rows: &mut S, due: u64) {
+        loop {
+            let last = self.sweeps >= self.criteria.max_sweeps;
+            let thorough = self.sweeps >= self.looks * SWEEPS_BETWEEN_LOOKS || last;
+            let promising = self.prospect.is_due(self.sweeps) && !last;
+            if promising {
+                rows.smooth();
+                self.count(1);
+            }
+            if thorough || promising || self.is_near() {
+                let residual = self.look(rows, thorough);
+                if promising {
+                    self.prospect.learn(residual / self.criteria.tolerance, self.sweeps);
+                }
+                if self.sweeps >= due || self.monitor.ending(residual, self.sweeps).is_some() {
+                    return;
+                }
+            }
+            self.advance(rows);
+        }
+    }
+
+    /// Whether the last sweep suggests a look at the residual.
+    fn is_near(&self) -> bool {
+        self.estimate <= NEAR * self.criteria.tolerance && self.sweeps >= self.looked + SWEEPS_BETWEEN_GLANCES
+    }
+
+    /// The residual at the swept point; a thorough look is also one at the objective.
+    fn look(&mut self, rows: &mut impl Sweeps, thorough: bool) -> f64 {
+        if thorough {
+            if self.looks > 0 {
+                if self.looks.is_multiple_of(LOOKS_BETWEEN_REFRESHES) {
+                    rows.refresh(self.problem);
+                    self.products += 1;
+                }
+                self.momentum.judge(&rows.objective(self.problem), self.sweeps);
+                self.products += 1;
+            }
+            self.looks += 1;
+            self.thorough = true;
+        }
+        self.looked = self.sweeps;
+        self.products += 1;
+        rows.residual() * self.problem.dt / self.problem.length
+    }
+
+    /// One sweep, from further along the last move by as much as the momentum says, or a line search.
+    fn advance<S: Sweeps>(&mut self, rows: &mut S) {
+        let slow = std::mem::take(&mut self.thorough) && self.monitor.is_slow(self.sweeps);
+        let leap = if slow { rows.leap(self.problem) } else { None };
+        let relaxation = if self.sweeps < EXACT_SWEEPS { 1.0 } else { S::OVER_RELAXATION };
+        let advance = rows.advance(Pace { momentum: leap.unwrap_or_else(|| self.momentum.factor()), relaxation });
+        if leap.is_some() {
+            self.momentum.restart();
+            self.products += 3;
+        }
+        self.count(1);
+        self.momentum.learn(&advance, self.sweeps);
+        self.estimate = advance.motion.largest * self.to_estimate;
+    }
+
+    fn count(&mut self, sweeps: u64) {
+        self.sweeps += sweeps;
+        self.products += sweeps;
     }
 }
 

@@ -39,6 +39,11 @@ impl Watch {
         sweeps >= self.due
     }
 
+    /// The sweep of the next look.
+    pub(super) fn due(&self) -> u64 {
+        self.due
+    }
+
     /// The rows that exclude each other, most important first, if that is proved.
     pub(super) fn infeasible(&mut self, problem: &Problem, impulses: &[f64]) -> Option<Vec<usize>> {
         self.due *= 2;

@@ -276,10 +276,8 @@ mod wide {
             fetch(unknown);
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
-            let (from_to_a, from_to_b) = unsafe { (ends(bodies, a), ends(bodies, b)) };
-            let (from_to_c, from_to_d) = unsafe { (ends(bodies, c), ends(bodies, d)) };
-            let first = _mm256_hadd_pd(closing(from_to_a, na), closing(from_to_b, nb));
-            let last = _mm256_hadd_pd(closing(from_to_c, nc), closing(from_to_d, nd));
+            let first = unsafe { _mm256_hadd_pd(closing(bodies, a, na), closing(bodies, b, nb)) };
+            let last = unsafe { _mm256_hadd_pd(closing(bodies, c, nc), closing(bodies, d, nd)) };
             // x + y and z of a and b in the halves of the first, of c and d in those of the last.
             let (inner, outer) = (_mm256_permute2f128_pd::<0x21>(first, last), _mm256_blend_pd::<0b1100>(first, last));
             let w = _mm256_add_pd(_mm256_add_pd(inner, outer), load(&quad.rate));
@@ -300,10 +298,10 @@ mod wide {
             let push_c = _mm256_mul_pd(nc, _mm256_permute4x64_pd::<0xAA>(change));
             let push_d = _mm256_mul_pd(nd, _mm256_permute4x64_pd::<0xFF>(change));
             unsafe {
-                push(bodies, a, from_to_a, push_a);
-                push(bodies, b, from_to_b, push_b);
-                push(bodies, c, from_to_c, push_c);
-                push(bodies, d, from_to_d, push_d);
+                push(bodies, a, push_a);
+                push(bodies, b, push_b);
+                push(bodies, c, push_c);
+                push(bodies, d, push_d);
             }
         }
         Motion::of_lanes(lanes(against), lanes(squared), lanes(largest))
@@ -337,26 +335,22 @@ mod wide {
         }
     }
 
-    /// The two bodies of a row of a sheet for these bodies: [`Sheet::set`](super::Sheet::set) has checked that they are there.
+    /// (V_j − V_i) n̂, component by component; the last is 0. The bodies of a row of a sheet for these bodies are there:
+    /// [`Sheet::set`](super::Sheet::set) has checked that.
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn ends(bodies: &[Body], joint: &Joint) -> (__m256d, __m256d) {
-        unsafe { (body(bodies.get_unchecked(joint.i as usize)), body(bodies.get_unchecked(joint.j as usize))) }
-    }
-
-    /// (V_j − V_i) n̂, component by component; the last is 0.
-    #[target_feature(enable = "avx2,fma")]
-    fn closing((from, to): (__m256d, __m256d), normal: __m256d) -> __m256d {
+    unsafe fn closing(bodies: &[Body], joint: &Joint, normal: __m256d) -> __m256d {
+        let [from, to] = unsafe { [joint.i, joint.j].map(|at| body(bodies.get_unchecked(at as usize))) };
         _mm256_mul_pd(_mm256_sub_pd(to, from), normal)
     }
 
-    /// V_i −= impulse/m_i, V_j += impulse/m_j; the masses stay, because the impulse's last component is 0. No other row of
-    /// the quad has moved the bodies since they were read. They are there, as for [`ends`].
+    /// V_i −= impulse/m_i, V_j += impulse/m_j; the masses stay, because the impulse's last component is 0. The velocities are
+    /// read again: kept since [`closing`] they would take more registers than there are. The bodies are there, as for that.
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn push(bodies: &mut [Body], joint: &Joint, (from, to): (__m256d, __m256d), impulse: __m256d) {
+    unsafe fn push(bodies: &mut [Body], joint: &Joint, impulse: __m256d) {
         let at = unsafe { bodies.get_unchecked_mut(joint.i as usize) };
-        set(at, _mm256_fnmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), from));
+        set(at, _mm256_fnmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), body(at)));
         let at = unsafe { bodies.get_unchecked_mut(joint.j as usize) };
-        set(at, _mm256_fmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), to));
+        set(at, _mm256_fmadd_pd(impulse, _mm256_set1_pd(at.inverse_mass), body(at)));
     }
 
     /// n̂ and 0: the ids behind it are masked out.
