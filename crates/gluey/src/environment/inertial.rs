@@ -27,7 +27,10 @@ impl Environment for Inertial {
         let h = span.dt;
         Step::new(&self.forcing, particles, span)?.predict(prediction, |i, drive| {
             let (velocity, mass) = (particles.velocity[i], particles.mass[i]);
-            // Written as an increment, so that without drag it is Vⁿ + h fⁿ to the last bit.
+            if drive.drag == 0.0 {
+                return (velocity + h * drive.acceleration, 1.0 / mass);
+            }
+            // Written as an increment, as without drag.
             let rate = drive.drag / mass;
             let force = drive.acceleration + rate * (drive.flow - velocity);
             (velocity + h * force / (1.0 + h * rate), 1.0 / (mass + h * drive.drag))

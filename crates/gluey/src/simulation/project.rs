@@ -39,8 +39,6 @@ const SHIFTING_ROUNDS: u32 = 3;
 /// Room beyond the least violation, relative to the smallest radius: a problem on the verge of having no solution has
 /// impulses without bound.
 const RELAXATION: f64 = 1e-6;
-/// Above all rounding of a square.
-const ROUNDED_UP: f64 = 1.0 + 1e-12;
 /// Fewest contacts that a list gets room for.
 const LEAST_ROOM: usize = 64;
 /// Names in an error message.
@@ -514,12 +512,15 @@ impl Workspace {
     /// Square of the largest tangential speed of the rows that push, flat sides left out.
     fn fastest_that_pushes(&self, now: &Setting) -> f64 {
         let squared = |((row, impulse), pair): ((&Row, &f64), &Pair)| {
-            if *impulse <= row.lower || (row.j == WALL && now.is_flat(*pair)) {
-                return 0.0;
-            }
-            let partner = if row.j == WALL { DVec3::ZERO } else { self.velocity[row.j as usize] };
+            let partner = match row.j {
+                WALL if now.is_flat(*pair) => return 0.0,
+                WALL => DVec3::ZERO,
+                j => self.velocity[j as usize],
+            };
             let relative = partner - self.velocity[row.i as usize];
-            (relative - row.normal * row.normal.dot(relative)).length_squared()
+            // Who pushes is in no order: that is no branch for a processor to guess.
+            let pushes = f64::from(u8::from(*impulse > row.lower));
+            pushes * (relative - row.normal * row.normal.dot(relative)).length_squared()
         };
         let rows = self.problem.rows.par_iter().zip(&self.impulses).zip(&self.pairs).with_min_len(ROWS_IN_TASK);
         rows.map(squared).reduce(|| 0.0, f64::max)
@@ -637,12 +638,7 @@ impl Workspace {
             if row.j == WALL {
                 return gap_of(*pair, particles, placed).map_or(least, |(gap, _)| least.min(gap));
             }
-            let (i, j) = (row.i as usize, row.j as usize);
-            // Where the gap is surely larger than the least one the root need not be taken.
-            let touching = particles.radius[i] + particles.radius[j] + least.max(0.0);
-            let offset = particles.offset(i, j);
-            let may_be = offset.length_squared() <= touching * touching * ROUNDED_UP;
-            if may_be { least.min(particles.gap_across(offset, i, j).0) } else { least }
+            least.min(particles.gap(row.i as usize, row.j as usize).0)
         };
         let (so_far, rows) = (self.report.least_gap, self.problem.rows.par_iter().zip(&self.pairs));
         self.report.least_gap = rows.with_min_len(ROWS_IN_TASK).fold(|| so_far, look).reduce(|| so_far, f64::min);
