@@ -96,7 +96,9 @@ impl<'a> Step<'a> {
         prediction.velocity.resize(count, DVec3::ZERO);
         prediction.inverse_metric.resize(count, 0.0);
         let entries = prediction.velocity.par_iter_mut().zip(&mut prediction.inverse_metric).enumerate();
-        let failed = entries.with_min_len(CHUNK).any(|(i, entry)| match one(i) {
+        // What is the same for all takes less time than another thread needs to see the particles.
+        let together = if self.is_uniform() { count.max(1) } else { CHUNK };
+        let failed = entries.with_min_len(together).any(|(i, entry)| match one(i) {
             Ok(found) => {
                 (*entry.0, *entry.1) = found;
                 false
@@ -112,10 +114,15 @@ impl<'a> Step<'a> {
         entries.try_for_each(|(i, (velocity, metric))| self.checked(i, *velocity, *metric).map(|_| ()))
     }
 
+    /// Whether all particles feel the same.
+    fn is_uniform(&self) -> bool {
+        self.forces.is_empty() && self.forcing.flow.is_none()
+    }
+
     fn drive(&self, i: usize) -> Result<Drive, EnvironmentError> {
         let Particles { position, velocity, radius, mass, group, .. } = self.particles;
         let (x, v) = (position[i], velocity[i]);
-        if self.forces.is_empty() && self.forcing.flow.is_none() {
+        if self.is_uniform() {
             return Ok(Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag: self.drag(i) });
         }
         let mut values = [self.span.start, x.x, x.y, x.z, v.x, v.y, v.z, radius[i], mass[i]];

@@ -72,6 +72,9 @@ struct Interior {
     across: Vec<(u32, u32)>,
     rows: Quads,
     arrivals: Vec<Arrival>,
+    /// The velocity of the body of each arrival, for its copy to take. Were it read where it is, the processors of two
+    /// threads would hand the memory of whole bodies to and fro, and that of their neighbours with it.
+    letters: Vec<[f64; 3]>,
     motion: Motion,
     /// Σ m |V − V before|².
     energy: f64,
@@ -88,10 +91,19 @@ struct Border {
     homes: Vec<(u32, u32)>,
     /// Copies of these bodies, k/m in place of 1/m; the last ones are walls.
     copies: Vec<Body>,
+    /// Where the letters to the copies are, in their order.
+    mail: Vec<Mail>,
     rows: Quads,
     motion: Motion,
     residual_squared: f64,
     objective: Objective,
+}
+
+/// Letters of a block to copies that follow each other.
+struct Mail {
+    block: u32,
+    first: u32,
+    count: u32,
 }
 
 /// A copy that tells a body its velocity.
@@ -177,6 +189,7 @@ impl Blocks {
                 let velocity = borders[*border as usize].copies[*copy as usize].velocity;
                 add(&mut interior.bodies[*body as usize].velocity, velocity, *share);
             }
+            interior.write();
         });
     }
 
@@ -184,7 +197,10 @@ impl Blocks {
     fn arrive(&mut self) {
         if std::mem::take(&mut self.under_way) {
             let borders = &self.borders;
-            each(&mut self.interiors, |interior| interior.take(borders));
+            each(&mut self.interiors, |interior| {
+                interior.take(borders);
+                interior.write();
+            });
         }
     }
 
@@ -198,6 +214,7 @@ impl Blocks {
             }
             interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, pace.momentum);
             interior.motion = interior.rows.sweep(&mut interior.bodies, pace);
+            interior.write();
         });
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
@@ -212,7 +229,10 @@ impl Blocks {
     /// One sweep without momentum, which is kept: V and V before change by the same.
     pub(super) fn smooth(&mut self) {
         self.keeping_moves(|blocks| {
-            each(&mut blocks.interiors, |interior| interior.rows.smooth(&mut interior.bodies));
+            each(&mut blocks.interiors, |interior| {
+                interior.rows.smooth(&mut interior.bodies);
+                interior.write();
+            });
             let interiors = &blocks.interiors;
             each(&mut blocks.borders, |border| {
                 border.take(interiors);
@@ -303,18 +323,30 @@ fn copy_bodies(borders: &mut [Border], interiors: &mut [Interior], copies: &mut 
     borders.iter().flat_map(|border| &border.homes).for_each(|home| copies[rank(home)][0] += 1);
     for (b, border) in borders.iter_mut().enumerate() {
         border.copies.clear();
+        border.mail.clear();
         make_room(&mut border.copies, border.homes.len() + WALLS);
         for (c, home) in border.homes.iter().enumerate() {
             let [count, placed] = &mut copies[rank(home)];
             let (k, interior, body) = (f64::from(*count), &mut interiors[home.0 as usize], home.1);
             let inverse_mass = k * interior.bodies[body as usize].inverse_mass;
             border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
+            match border.mail.last_mut() {
+                Some(mail) if mail.block == home.0 => mail.count += 1,
+                _ => {
+                    let first = interior.arrivals.len() as u32;
+                    make_room(&mut border.mail, 1);
+                    border.mail.push(Mail { block: home.0, first, count: 1 });
+                }
+            }
             make_room(&mut interior.arrivals, 1);
             let (border, copy, first) = (b as u32, c as u32, *placed == 0);
             interior.arrivals.push(Arrival { body, border, copy, first, share: k.recip() });
             *placed += 1;
         }
         border.copies.extend([Body::default(); WALLS]);
+    }
+    for interior in interiors {
+        refill(&mut interior.letters, interior.arrivals.len(), [0.0; 3]);
     }
 }
 
@@ -403,6 +435,13 @@ impl Interior {
         self.bodies.iter().zip(&mut self.before).for_each(|(body, before)| visit(body, before));
     }
 
+    /// Tells the copies the velocities of their bodies.
+    fn write(&mut self) {
+        for (letter, arrival) in self.letters.iter_mut().zip(&self.arrivals) {
+            *letter = self.bodies[arrival.body as usize].velocity;
+        }
+    }
+
     /// Bodies take the mean velocity of their copies.
     fn take(&mut self, borders: &[Border]) {
         for &Arrival { body, border, copy, first, share } in &self.arrivals {
@@ -439,9 +478,10 @@ impl Interior {
 impl Border {
     /// Copies take the velocities of their bodies.
     fn take(&mut self, interiors: &[Interior]) {
-        for (copy, &(block, body)) in self.copies.iter_mut().zip(&self.homes) {
-            copy.velocity = interiors[block as usize].bodies[body as usize].velocity;
-        }
+        let letters = self.mail.iter().flat_map(|&Mail { block, first, count }| {
+            &interiors[block as usize].letters[first as usize..(first + count) as usize]
+        });
+        self.copies.iter_mut().zip(letters).for_each(|(copy, velocity)| copy.velocity = *velocity);
     }
 
     /// The rows across that this block owns, and whom they join.

@@ -15,8 +15,10 @@ use super::vicinity::Vicinity;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 512;
-/// Chunks per thread that are searched before their results are joined: bounds what is held twice.
-const BATCH: usize = 4;
+/// Chunks that are searched before their results are joined, which bounds what is held twice:
+const BATCH: usize = 64;
+/// so many a thread where that is more.
+const CHUNKS_A_THREAD: usize = 4;
 
 /// Further tangent planes to a curved feature that already has its row are numbered in the high bits of the feature, and so
 /// are further images of a feature in a periodic cell. They are dry: glue stays with the feature's own row, which is that of
@@ -113,7 +115,7 @@ impl Search<'_> {
             self.chunk(0, count, vicinity, candidates);
             return Ok(());
         }
-        let batch = BATCH * threads;
+        let batch = BATCH.max(CHUNKS_A_THREAD * threads);
         slots.resize_with(slots.len().max(batch), Candidates::default);
         for start in (0..count).step_by(batch * CHUNK) {
             let slots = &mut slots[..(count - start).div_ceil(CHUNK).min(batch)];
