@@ -187,7 +187,10 @@ pub fn problems() -> Answer<PathBuf> {
 
 /// The problem files in a folder, by name.
 pub fn read_problems(folder: &Path) -> Answer<Vec<(String, ProblemFile)>> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Answer<_>>()?;
+    let entries = fs::read_dir(folder).map_err(|error| {
+        format!("cannot read the folder {} (benches run in that of their crate): {error}", folder.display())
+    })?;
+    let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Answer<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "qpb"));
     paths.sort();
     let read = |path: PathBuf| {
