@@ -431,3 +431,29 @@ impl Momentum {
         self.lowest = self.lowest.min(found.value);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prospect_waits_as_the_residual_falls() {
+        let mut prospect = Prospect::default();
+        assert!(!prospect.is_due(15) && prospect.is_due(16));
+        prospect.learn(8.0, 17);
+        // Halved in 20 sweeps: 40 more are needed, but no more than half of all so far are waited.
+        prospect.learn(4.0, 37);
+        assert_eq!(prospect.due, 37 + 18);
+        // Halved in 30: 30 more.
+        prospect.learn(2.0, 67);
+        assert_eq!(prospect.due, 67 + 30);
+        // Just missed, and risen.
+        prospect.learn(1.01, 97);
+        assert_eq!(prospect.due, 97 + SWEEPS_BETWEEN_GLANCES);
+        prospect.learn(1.5, 101);
+        assert_eq!(prospect.due, 101 + 8);
+        // A tolerance of 0 cannot be reached.
+        prospect.learn(f64::INFINITY, 200);
+        assert!(prospect.due > 200 && prospect.due <= 300);
+    }
+}

@@ -535,3 +535,57 @@ fn each_with_index<T: Send>(blocks: &mut [T], work: impl Fn(usize, &mut T) + Syn
         blocks.par_iter_mut().enumerate().for_each(|(at, block)| work(at, block));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use crate::projection::Row;
+
+    /// Bodies in a line, each joined to some of the next and every fifth to the wall.
+    fn chain(count: u32) -> Problem {
+        let mut random = Pcg64::seed_from_u64(7);
+        let mut vector = || DVec3::from([0, 1, 2].map(|_| random.random_range(-1.0..1.0_f64)));
+        let mut rows = Vec::new();
+        for i in 0..count {
+            for j in (i + 1..i + 4).filter(|j| *j < count) {
+                rows.push(Row { i, j, normal: vector().normalize(), gap: 0.01 * vector().x, lower: 0.0 });
+            }
+            if i % 5 == 0 {
+                rows.push(Row { i, j: WALL, normal: vector().normalize(), gap: 0.0, lower: -0.1 });
+            }
+        }
+        let apriori: Vec<DVec3> = (0..count).map(|_| vector()).collect();
+        let inverse_mass = apriori.iter().map(|v| 1.0 + 0.5 * v.x).collect();
+        Problem { dt: 0.1, length: 1.0, inverse_mass, mobility: None, apriori, rows, order: Vec::new() }
+    }
+
+    #[test]
+    fn a_sweep_without_momentum_keeps_velocities_those_of_the_impulses() {
+        let problem = chain(60);
+        for about in [100, 10] {
+            let mut blocks = Blocks::default();
+            let mut impulses = vec![0.0; problem.rows.len()];
+            blocks.load(&problem, &impulses, about);
+            for sweep in 0..12 {
+                blocks.advance(Pace { momentum: 0.6, relaxation: 1.2 });
+                if sweep % 3 == 2 {
+                    let before = blocks.residual();
+                    blocks.smooth();
+                    assert!(blocks.residual() < before);
+                }
+            }
+            blocks.arrive();
+            blocks.unload(&problem, &mut impulses);
+            let expected = problem.velocity(&impulses);
+            for interior in &blocks.interiors {
+                let bodies = interior.bodies.iter().zip(&interior.before).zip(&expected[interior.first..]);
+                for ((body, _), expected) in bodies {
+                    assert!(DVec3::from(body.velocity).distance(*expected) < 1e-12, "{about}: {body:?} {expected}");
+                }
+            }
+        }
+    }
+}

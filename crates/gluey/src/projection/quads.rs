@@ -279,3 +279,49 @@ fn grow<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
 fn scale(joint: &Joint, bodies: &[Body]) -> f64 {
     (bodies[joint.i as usize].inverse_mass + bodies[joint.j as usize].inverse_mass).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A large body that touches many others, which touch each other and the wall.
+    fn star(arms: u32) -> Problem {
+        let row = |i, j| Row { i, j, normal: DVec3::X, gap: 0.0, lower: if i == 3 { -1.0 } else { 0.0 } };
+        let mut rows: Vec<Row> = (1..=arms).map(|j| row(0, j)).collect();
+        rows.extend((1..arms).map(|i| row(i, i + 1)));
+        rows.extend((1..=arms).map(|i| row(i, WALL)));
+        let count = arms as usize + 1;
+        let (dt, length) = (0.1, 1.0);
+        let (inverse_mass, apriori) = (vec![1.0; count], vec![DVec3::ZERO; count]);
+        Problem { dt, length, inverse_mass, mobility: None, apriori, rows, order: Vec::new() }
+    }
+
+    #[test]
+    fn rows_of_a_quad_share_no_body_and_every_row_is_in_one() {
+        for arms in [1, 5, 100, 1_000] {
+            let problem = star(arms);
+            let mut bodies = vec![Body { velocity: [0.0; 3], inverse_mass: 1.0 }; problem.inverse_mass.len()];
+            let wall = bodies.len() as u32;
+            bodies.extend([Body::default(); WALLS]);
+            let listed: Vec<u32> = (0..problem.rows.len() as u32).collect();
+            let impulses: Vec<f64> = listed.iter().map(|row| f64::from(*row)).collect();
+            let mut quads = Quads::default();
+            quads.fill(&listed, (&problem, &impulses), (&bodies, |body| body));
+
+            let mut found: Vec<u32> = quads.rows.iter().copied().filter(|row| *row != NONE).collect();
+            found.sort_unstable();
+            assert_eq!(found, listed);
+            for quad in quads.sheet.quads() {
+                let mut moved: Vec<u32> = quad.joints.iter().flat_map(|joint| [joint.i, joint.j]).collect();
+                moved.retain(|body| *body < wall);
+                let count = moved.len();
+                moved.sort_unstable();
+                moved.dedup();
+                assert_eq!(moved.len(), count, "{quad:?}");
+            }
+            let mut back = vec![0.0; impulses.len()];
+            quads.unload(&problem, &bodies, &mut back);
+            assert!(back.iter().zip(&impulses).all(|(a, b)| (a - b).abs() <= 1e-12 * b), "{back:?}");
+        }
+    }
+}
