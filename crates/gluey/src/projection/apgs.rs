@@ -19,7 +19,7 @@
 //! time, and if it is still too large the momentum goes on from where it was.
 //!
 //! Where the residual has not halved for long the impulses often grow along a ray that moves next to nothing: an arch
-//! that exactly fits. A line search along the way of the last 64 sweeps then takes thousands of sweeps at once.
+//! that exactly fits. A line search along the way of the last 64 sweeps or more then takes thousands of sweeps at once.
 //!
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested from time to time: where it rose,
 //! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
@@ -261,6 +261,10 @@ struct Course<'a> {
     looks: u64,
     /// Whether the last look was one of these, and no sweep has followed it.
     thorough: bool,
+    /// No line search before this sweep,
+    leap_due: u64,
+    /// and then none for so many.
+    between_leaps: u64,
 }
 
 impl<'a> Course<'a> {
@@ -278,6 +282,8 @@ impl<'a> Course<'a> {
             looked: 0,
             looks: 0,
             thorough: false,
+            leap_due: 0,
+            between_leaps: SWEEPS_BETWEEN_LOOKS,
         }
     }
 
@@ -330,17 +336,29 @@ impl<'a> Course<'a> {
 
     /// One sweep, from further along the last move by as much as the momentum says, or a line search.
     fn advance<S: Sweeps>(&mut self, rows: &mut S) {
-        let slow = std::mem::take(&mut self.thorough) && self.monitor.is_slow(self.sweeps);
-        let leap = if slow { rows.leap(self.problem) } else { None };
+        let leap = if std::mem::take(&mut self.thorough) { self.leap(rows) } else { None };
         let relaxation = if self.sweeps < EXACT_SWEEPS { 1.0 } else { S::OVER_RELAXATION };
         let advance = rows.advance(Pace { momentum: leap.unwrap_or_else(|| self.momentum.factor()), relaxation });
-        if leap.is_some() {
-            self.momentum.restart();
-            self.products += 3;
-        }
         self.count(1);
         self.momentum.learn(&advance, self.sweeps);
+        if leap.is_some() {
+            self.momentum.restart(); // the leap is no move to go on with
+            self.products += 3;
+        }
         self.estimate = advance.motion.largest * self.to_estimate;
+    }
+
+    /// How much further along the way since the last call a line search leads, where the residual falls slowly. That costs the
+    /// momentum, which may need long to build up: each time there are twice as many sweeps until the next.
+    fn leap(&mut self, rows: &mut impl Sweeps) -> Option<f64> {
+        if !self.monitor.is_slow(self.sweeps) {
+            self.between_leaps = SWEEPS_BETWEEN_LOOKS;
+        } else if self.sweeps >= self.leap_due {
+            self.leap_due = self.sweeps + self.between_leaps;
+            self.between_leaps *= 2;
+            return rows.leap(self.problem);
+        }
+        None
     }
 
     fn count(&mut self, sweeps: u64) {
@@ -386,8 +404,8 @@ struct Momentum {
     curvature: f64,
     /// Σ A_cc d² of the last sweep, whose energy is known one sweep later.
     squared: f64,
-    /// The least objective seen.
-    lowest: f64,
+    /// The objective at the last look.
+    last: f64,
     /// No momentum until this sweep,
     plain_until: u64,
     /// and after the next rise for so many.
@@ -396,8 +414,8 @@ struct Momentum {
 
 impl Default for Momentum {
     fn default() -> Self {
-        let lowest = f64::INFINITY;
-        Self { age: 1, curvature: 0.0, squared: 0.0, lowest, plain_until: 0, patience: SWEEPS_BETWEEN_TESTS }
+        let last = f64::INFINITY;
+        Self { age: 1, curvature: 0.0, squared: 0.0, last, plain_until: 0, patience: SWEEPS_BETWEEN_TESTS }
     }
 }
 
@@ -422,13 +440,14 @@ impl Momentum {
         (self.age, self.squared) = (1, 0.0);
     }
 
-    /// Gives way to plain sweeps where the objective rose by more than rounding.
+    /// Gives way to plain sweeps where the objective rose by more than rounding. Where it falls again the momentum may go
+    /// on, though it was lower before: plain sweeps could need for ever to get back there.
     fn judge(&mut self, found: &Objective, sweeps: u64) {
-        if sweeps >= self.plain_until && found.value > self.lowest + ROUNDING * found.magnitude {
+        if sweeps >= self.plain_until && found.value > self.last + ROUNDING * found.magnitude {
             self.plain_until = sweeps + self.patience;
             self.patience *= 2;
         }
-        self.lowest = self.lowest.min(found.value);
+        self.last = found.value;
     }
 }
 

@@ -315,7 +315,7 @@ impl<'a> Monitor<'a> {
     /// stalled.
     const DECAY: f64 = 0.99;
     const WINDOW: u64 = 5_000;
-    /// One that has not halved for so many sweeps falls slowly.
+    /// One that has not halved for so many sweeps, or a quarter of all if that is more, falls slowly.
     const LULL: u64 = 512;
 
     fn new(criteria: &'a Criteria) -> Self {
@@ -344,7 +344,7 @@ impl<'a> Monitor<'a> {
 
     /// Whether the residual falls slowly.
     fn is_slow(&self, sweeps: u64) -> bool {
-        sweeps - self.halved_at >= Self::LULL
+        sweeps - self.halved_at >= Self::LULL.max(sweeps / 4)
     }
 
     /// The same for a solver that has impulses and their velocities at hand, and watches for problems without solution.
