@@ -96,7 +96,7 @@ impl<'a> Step<'a> {
         prediction.velocity.resize(count, DVec3::ZERO);
         prediction.inverse_metric.resize(count, 0.0);
         let entries = prediction.velocity.par_iter_mut().zip(&mut prediction.inverse_metric).enumerate();
-        // What is the same for all takes less time than another thread needs to see the particles.
+        // Gravity and drag take less time than another thread needs to see the particles.
         let together = if self.is_uniform() { count.max(1) } else { CHUNK };
         let failed = entries.with_min_len(together).any(|(i, entry)| match one(i) {
             Ok(found) => {
@@ -114,7 +114,7 @@ impl<'a> Step<'a> {
         entries.try_for_each(|(i, (velocity, metric))| self.checked(i, *velocity, *metric).map(|_| ()))
     }
 
-    /// Whether all particles feel the same.
+    /// Whether nothing but gravity and drag acts.
     fn is_uniform(&self) -> bool {
         self.forces.is_empty() && self.forcing.flow.is_none()
     }

@@ -295,7 +295,7 @@ impl<'a> Course<'a> {
             let promising = self.prospect.is_due(self.sweeps) && !last;
             if promising {
                 rows.smooth();
-                self.count(1);
+                self.count();
             }
             if thorough || promising || self.is_near() {
                 let residual = self.look(rows, thorough);
@@ -339,7 +339,7 @@ impl<'a> Course<'a> {
         let leap = if std::mem::take(&mut self.thorough) { self.leap(rows) } else { None };
         let relaxation = if self.sweeps < EXACT_SWEEPS { 1.0 } else { S::OVER_RELAXATION };
         let advance = rows.advance(Pace { momentum: leap.unwrap_or_else(|| self.momentum.factor()), relaxation });
-        self.count(1);
+        self.count();
         self.momentum.learn(&advance, self.sweeps);
         if leap.is_some() {
             self.momentum.restart(); // the leap is no move to go on with
@@ -361,9 +361,10 @@ impl<'a> Course<'a> {
         None
     }
 
-    fn count(&mut self, sweeps: u64) {
-        self.sweeps += sweeps;
-        self.products += sweeps;
+    /// A sweep was made.
+    fn count(&mut self) {
+        self.sweeps += 1;
+        self.products += 1;
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A list is cut in pieces whose bodies fit into the nearest cache. The rows of a piece are coloured, those of one colour
 //! sharing no body, and taken colour by colour: rows that follow each other need not wait for each other, and sweeps bear
-//! more over-relaxation than in an order that runs through space, in which what a row changes is passed on within the sweep.
+//! more over-relaxation than in an order that runs through space (measured).
 
 use glam::DVec3;
 

@@ -243,7 +243,7 @@ impl Search<'_> {
     /// Square of the tangential part of a relative velocity that closes the gap; 0 if it does not.
     fn slip(&self, gap: f64, normal: DVec3, relative: DVec3) -> f64 {
         let closing = normal.dot(relative);
-        // Half of all pairs close their gap, in no order: that is no branch for a processor to guess.
+        // Who closes the gap is in no order: that is no branch for a processor to guess.
         f64::from(u8::from(gap + self.dt * closing < 0.0)) * (relative - normal * closing).length_squared()
     }
 
