@@ -27,6 +27,8 @@
 //! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`Levers`]). Where
 //! the metric is known by its products alone, the projected gradient method takes over.
 
+use std::num::NonZeroUsize;
+
 use glam::DVec3;
 
 use super::blocks::{Advance, Blocks};
@@ -52,35 +54,33 @@ const LOOKS_BETWEEN_REFRESHES: u64 = 4;
 /// The first sweep without momentum.
 const FIRST_PROSPECT: u64 = 16;
 
-/// One block's rows and bodies fit into the cache next to a core.
-const BODIES_IN_BLOCK: usize = 4_096;
+/// So many bodies or more are cut in blocks,
+const LEAST_CUT: usize = 6_000;
+/// two where there are about so many, and as many times that as the square root of how many times there are.
+const BODIES_OF_TWO_BLOCKS: f64 = 5_000.0;
 /// What a sum of numbers that cancel may be wrong by, relative to their size: near the end the objective changes by far
 /// less.
 const ROUNDING: f64 = 1e-13;
 
 /// The default solver. Keeps its buffers between solves; a solve depends on nothing else but the problem.
+#[derive(Default)]
 pub struct AcceleratedGaussSeidel {
     blocks: Blocks,
     levers: Levers,
-    bodies_in_block: usize,
+    /// As the user wants.
+    count: Option<NonZeroUsize>,
     velocity: Vec<DVec3>,
     watch: Watch,
     /// For metrics that are not diagonal.
     by_products: AcceleratedGradient,
 }
 
-impl Default for AcceleratedGaussSeidel {
-    fn default() -> Self {
-        Self::with_blocks_of(BODIES_IN_BLOCK)
-    }
-}
-
 impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        let Self { blocks, levers, bodies_in_block, velocity, watch, by_products } = self;
+        let Self { blocks, levers, count, velocity, watch, by_products } = self;
         let task = Task { problem, criteria, velocity, watch };
         let Some(mobility) = &problem.mobility else {
-            blocks.load(problem, impulses, *bodies_in_block);
+            blocks.load(problem, impulses, count.unwrap_or_else(|| blocks_for(problem.inverse_mass.len())));
             return task.sweep(blocks, problem.steepest(), impulses);
         };
         if let Some(rigid) = mobility.as_rigid() {
@@ -100,23 +100,20 @@ impl Projection for AcceleratedGaussSeidel {
 }
 
 impl AcceleratedGaussSeidel {
-    /// Cuts problems in blocks of about so many bodies, which threads share. Results depend on the cut (within the
-    /// tolerance), not on the threads. A problem of up to one and a half blocks is not cut.
-    ///
-    /// # Panics
-    /// If there are to be none in a block.
+    /// Cuts problems in so many blocks, which threads share: no more threads than blocks are of use. Results depend on the
+    /// cut (within the tolerance), not on the threads. What is not set here depends on the size of a problem.
     #[must_use]
-    pub fn with_blocks_of(bodies: usize) -> Self {
-        assert!(bodies > 0, "a block has bodies");
-        Self {
-            blocks: Blocks::default(),
-            levers: Levers::default(),
-            bodies_in_block: bodies,
-            velocity: Vec::new(),
-            watch: Watch::default(),
-            by_products: AcceleratedGradient::default(),
-        }
+    pub fn with_blocks(count: NonZeroUsize) -> Self {
+        Self { count: Some(count), ..Self::default() }
     }
+}
+
+/// Blocks for so many bodies. More than there are threads cost time at their borders, and the larger a problem the more its
+/// rows are beyond the cache, which that time is added to; fewer than there are threads leave some without work. An
+/// even number, so that two threads share them.
+fn blocks_for(bodies: usize) -> NonZeroUsize {
+    let pairs = if bodies < LEAST_CUT { 0.0 } else { (bodies as f64 / BODIES_OF_TWO_BLOCKS).sqrt().round() };
+    NonZeroUsize::new(2 * pairs as usize).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// The rows of a problem, laid out for sweeps.

@@ -1,7 +1,7 @@
 //! A problem cut in blocks of bodies near each other, and laid out for sweeps.
 //!
-//! Bodies follow the problem's space-filling order; each block holds about as many as asked for, however many
-//! threads there are. A row between two bodies of a block is the block's own. A row across two blocks is in the *border* of one
+//! Bodies follow the problem's space-filling order; there are as many blocks as asked for, however many threads there
+//! are. A row between two bodies of a block is the block's own. A row across two blocks is in the *border* of one
 //! of them, which works on copies of the bodies it joins. A sweep is
 //!
 //! 1. in every block: its own rows, by Gauss–Seidel;
@@ -16,12 +16,15 @@
 //! Within a phase blocks touch only what they own and read only what the phase before has finished: any number of threads
 //! gives the same bits, and velocities of copies, there and back, are all that blocks tell each other.
 
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
 use super::quads::{Objective, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
-use super::{Problem, WALL, worse};
+use super::{Problem, Row, WALL, worse};
 use crate::room::{make_room, refill};
 
 /// The blocks of a problem, and the buffers to cut the next one.
@@ -71,8 +74,15 @@ struct Interior {
     /// and those from them to other blocks, each after the block whose border it is in.
     across: Vec<(u32, u32)>,
     rows: Quads,
-    arrivals: Vec<Arrival>,
-    /// The velocity of the body of each arrival, for its copy to take. Were it read where it is, the processors of two
+    /// The body of each copy, border by border,
+    copied: Vec<u32>,
+    /// 1/k of each,
+    share: Vec<f64>,
+    /// and where the copies are, in this order.
+    arrivals: Vec<Run>,
+    /// Copies of the bodies that have several.
+    several: Vec<Arrival>,
+    /// The velocity of the body of each copy, for this to take. Were it read where it is, the processors of two
     /// threads would hand the memory of whole bodies to and fro, and that of their neighbours with it.
     letters: Vec<[f64; 3]>,
     motion: Motion,
@@ -85,28 +95,39 @@ struct Interior {
 /// The rows that a block owns across to others.
 #[derive(Default)]
 struct Border {
-    /// The rows of the problem.
+    /// The rows of the problem,
     own: Vec<u32>,
-    /// Block and place in it of each body that they join, sorted.
-    homes: Vec<(u32, u32)>,
+    /// and the copies that each joins.
+    ends: Vec<[u32; 2]>,
+    /// Rank of each body that they join, sorted.
+    homes: Vec<u32>,
     /// Copies of these bodies, k/m in place of 1/m; the last ones are walls.
     copies: Vec<Body>,
     /// Where the letters to the copies are, in their order.
-    mail: Vec<Mail>,
+    mail: Vec<Run>,
+    /// Rank of each end of each row, and which end it is.
+    sorted: Vec<u64>,
     rows: Quads,
     motion: Motion,
     residual_squared: f64,
     objective: Objective,
 }
 
-/// Letters of a block to copies that follow each other.
-struct Mail {
-    block: u32,
+/// Letters of a block to copies, or copies in a border, that follow each other.
+struct Run {
+    /// The block.
+    of: u32,
     first: u32,
     count: u32,
 }
 
-/// A copy that tells a body its velocity.
+impl Run {
+    fn range(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// One of several copies that tell a body its velocity.
 struct Arrival {
     body: u32,
     border: u32,
@@ -126,10 +147,10 @@ pub(super) struct Advance {
 }
 
 impl Blocks {
-    /// Cuts the problem in blocks of about so many bodies, and starts from these impulses, raised to `lower`.
-    pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], about: usize) {
+    /// Cuts the problem in so many blocks, or one a body, and starts from these impulses, raised to `lower`.
+    pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], blocks: NonZeroUsize) {
         let count = problem.inverse_mass.len();
-        let size = block_size(count, about);
+        let size = count.div_ceil(blocks.get()).max(1);
         let blocks = count.div_ceil(size).max(1);
         refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
@@ -147,7 +168,7 @@ impl Blocks {
             let interiors = &self.interiors;
             each_with_index(&mut self.borders, |block, border| border.list(problem, interiors, (block, cut)));
             copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
-            each(&mut self.borders, |border| border.fill(problem, impulses, cut));
+            each(&mut self.borders, |border| border.fill(problem, impulses));
         }
         self.gather_swept(problem);
         each(&mut self.interiors, |interior| {
@@ -185,9 +206,9 @@ impl Blocks {
                 body.velocity = start(interior.first + at).to_array();
             }
             interior.rows.gather(&of, &mut interior.bodies);
-            for Arrival { body, border, copy, share, .. } in &interior.arrivals {
-                let velocity = borders[*border as usize].copies[*copy as usize].velocity;
-                add(&mut interior.bodies[*body as usize].velocity, velocity, *share);
+            let copies = copies_of(&interior.arrivals, borders);
+            for ((body, share), copy) in interior.copied.iter().zip(&interior.share).zip(copies) {
+                add(&mut interior.bodies[*body as usize].velocity, copy.velocity, *share);
             }
             interior.write();
         });
@@ -319,35 +340,49 @@ impl Blocks {
 /// Gives each border copies of the bodies that its rows join, and each body the way its copies come back.
 fn copy_bodies(borders: &mut [Border], interiors: &mut [Interior], copies: &mut Vec<[u16; 2]>, size: usize) {
     refill(copies, size * interiors.len(), [0; 2]);
-    let rank = |&(block, body): &(u32, u32)| block as usize * size + body as usize;
-    borders.iter().flat_map(|border| &border.homes).for_each(|home| copies[rank(home)][0] += 1);
+    borders.iter().flat_map(|border| &border.homes).for_each(|home| copies[*home as usize][0] += 1);
     for (b, border) in borders.iter_mut().enumerate() {
         border.copies.clear();
         border.mail.clear();
         make_room(&mut border.copies, border.homes.len() + WALLS);
-        for (c, home) in border.homes.iter().enumerate() {
-            let [count, placed] = &mut copies[rank(home)];
-            let (k, interior, body) = (f64::from(*count), &mut interiors[home.0 as usize], home.1);
+        for &home in &border.homes {
+            let (block, body) = (home / size as u32, home % size as u32);
+            let interior = &mut interiors[block as usize];
+            let (copy, letter) = (border.copies.len() as u32, interior.copied.len() as u32);
+            if border.mail.last().is_none_or(|mail| mail.of != block) {
+                make_room(&mut border.mail, 1);
+                make_room(&mut interior.arrivals, 1);
+                border.mail.push(Run { of: block, first: letter, count: 0 });
+                interior.arrivals.push(Run { of: b as u32, first: copy, count: 0 });
+            }
+            for run in border.mail.last_mut().into_iter().chain(interior.arrivals.last_mut()) {
+                run.count += 1;
+            }
+            let [count, placed] = &mut copies[home as usize];
+            let k = f64::from(*count);
             let inverse_mass = k * interior.bodies[body as usize].inverse_mass;
             border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
-            match border.mail.last_mut() {
-                Some(mail) if mail.block == home.0 => mail.count += 1,
-                _ => {
-                    let first = interior.arrivals.len() as u32;
-                    make_room(&mut border.mail, 1);
-                    border.mail.push(Mail { block: home.0, first, count: 1 });
-                }
+            make_room(&mut interior.copied, 1);
+            make_room(&mut interior.share, 1);
+            interior.copied.push(body);
+            interior.share.push(k.recip());
+            if *count > 1 {
+                let (border, first) = (b as u32, *placed == 0);
+                make_room(&mut interior.several, 1);
+                interior.several.push(Arrival { body, border, copy, first, share: k.recip() });
+                *placed += 1;
             }
-            make_room(&mut interior.arrivals, 1);
-            let (border, copy, first) = (b as u32, c as u32, *placed == 0);
-            interior.arrivals.push(Arrival { body, border, copy, first, share: k.recip() });
-            *placed += 1;
         }
         border.copies.extend([Body::default(); WALLS]);
     }
     for interior in interiors {
-        refill(&mut interior.letters, interior.arrivals.len(), [0.0; 3]);
+        refill(&mut interior.letters, interior.copied.len(), [0.0; 3]);
     }
+}
+
+/// Copies that follow each other in some borders.
+fn copies_of<'a>(arrivals: &'a [Run], borders: &'a [Border]) -> impl Iterator<Item = &'a Body> {
+    arrivals.iter().flat_map(|run| &borders[run.of as usize].copies[run.range()])
 }
 
 impl Listing {
@@ -388,7 +423,10 @@ impl Interior {
     fn load(&mut self, problem: &Problem, first: usize, size: usize) {
         let count = size.min(problem.inverse_mass.len() - first);
         self.first = first;
+        self.copied.clear();
+        self.share.clear();
         self.arrivals.clear();
+        self.several.clear();
         self.bodies.clear();
         self.before.clear();
         make_room(&mut self.bodies, count + WALLS);
@@ -427,8 +465,8 @@ impl Interior {
 
     fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
         let Self { first, bodies, own, rows, .. } = self;
-        let place = |body: u32| cut.rank[body as usize] - *first as u32;
-        rows.fill(own, (problem, impulses), (bodies, place));
+        let place = |body: u32| if body == WALL { WALL } else { cut.rank[body as usize] - *first as u32 };
+        rows.fill(own, (problem, impulses), (bodies, |_, row: &Row| [row.i, row.j].map(place)));
     }
 
     fn each_body(&mut self, mut visit: impl FnMut(&Body, &mut Earlier)) {
@@ -437,14 +475,20 @@ impl Interior {
 
     /// Tells the copies the velocities of their bodies.
     fn write(&mut self) {
-        for (letter, arrival) in self.letters.iter_mut().zip(&self.arrivals) {
-            *letter = self.bodies[arrival.body as usize].velocity;
+        for (letter, body) in self.letters.iter_mut().zip(&self.copied) {
+            *letter = self.bodies[*body as usize].velocity;
         }
     }
 
     /// Bodies take the mean velocity of their copies.
     fn take(&mut self, borders: &[Border]) {
-        for &Arrival { body, border, copy, first, share } in &self.arrivals {
+        let mut copied = self.copied.iter();
+        for run in &self.arrivals {
+            for (copy, body) in borders[run.of as usize].copies[run.range()].iter().zip(&mut copied) {
+                self.bodies[*body as usize].velocity = copy.velocity;
+            }
+        }
+        for &Arrival { body, border, copy, first, share } in &self.several {
             let velocity = borders[border as usize].copies[copy as usize].velocity;
             let body = &mut self.bodies[body as usize];
             if first {
@@ -478,36 +522,49 @@ impl Interior {
 impl Border {
     /// Copies take the velocities of their bodies.
     fn take(&mut self, interiors: &[Interior]) {
-        let letters = self.mail.iter().flat_map(|&Mail { block, first, count }| {
-            &interiors[block as usize].letters[first as usize..(first + count) as usize]
-        });
-        self.copies.iter_mut().zip(letters).for_each(|(copy, velocity)| copy.velocity = *velocity);
+        let mut copies = self.copies.iter_mut();
+        for run in &self.mail {
+            for (velocity, copy) in interiors[run.of as usize].letters[run.range()].iter().zip(&mut copies) {
+                copy.velocity = *velocity;
+            }
+        }
     }
 
     /// The rows across that this block owns, and whom they join.
     fn list(&mut self, problem: &Problem, interiors: &[Interior], (block, cut): (usize, Cut)) {
+        let Self { own, ends, homes, sorted, .. } = self;
         let block = block as u32;
-        self.own.clear();
-        self.homes.clear();
+        own.clear();
         for Interior { across, .. } in interiors {
             let from = across.partition_point(|(owner, _)| *owner < block);
             let mine = &across[from..];
             let mine = &mine[..mine.partition_point(|(owner, _)| *owner == block)];
-            make_room(&mut self.own, mine.len());
-            self.own.extend(mine.iter().map(|(_, row)| row));
+            make_room(own, mine.len());
+            own.extend(mine.iter().map(|(_, row)| row));
         }
-        make_room(&mut self.homes, 2 * self.own.len());
-        for row in self.own.iter().map(|row| &problem.rows[*row as usize]) {
-            self.homes.extend([row.i, row.j].map(|body| cut.home(body)));
+        sorted.clear();
+        make_room(sorted, 2 * own.len());
+        for row in own.iter().map(|row| &problem.rows[*row as usize]) {
+            for body in [row.i, row.j] {
+                sorted.push(u64::from(cut.rank[body as usize]) << 32 | sorted.len() as u64);
+            }
         }
-        self.homes.sort_unstable();
-        self.homes.dedup();
+        sorted.sort_unstable();
+        refill(ends, own.len(), [0; 2]);
+        homes.clear();
+        make_room(homes, sorted.len());
+        for &key in &*sorted {
+            let (rank, end) = ((key >> 32) as u32, key as u32 as usize);
+            if homes.last() != Some(&rank) {
+                homes.push(rank);
+            }
+            ends[end / 2][end % 2] = homes.len() as u32 - 1;
+        }
     }
 
-    fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
-        let Self { own, homes, copies, rows, .. } = self;
-        let place = |body: u32| homes.partition_point(|home| *home < cut.home(body)) as u32;
-        rows.fill(own, (problem, impulses), (copies, place));
+    fn fill(&mut self, problem: &Problem, impulses: &[f64]) {
+        let Self { own, ends, copies, rows, .. } = self;
+        rows.fill(own, (problem, impulses), (copies, |k, _: &Row| ends[k]));
     }
 }
 
@@ -515,12 +572,6 @@ fn add(to: &mut [f64; 3], vector: [f64; 3], times: f64) {
     for axis in 0..3 {
         to[axis] += vector[axis] * times;
     }
-}
-
-/// Bodies of a block for so many in all: an even number of blocks, if more than one, so that two threads share them.
-fn block_size(bodies: usize, about: usize) -> usize {
-    let blocks = (bodies + about / 2) / about;
-    if blocks <= 1 { bodies.max(1) } else { bodies.div_ceil(blocks.next_multiple_of(2)) }
 }
 
 /// Does the same with every block, on as many threads as there are.
@@ -542,7 +593,6 @@ mod tests {
     use rand_pcg::Pcg64;
 
     use super::*;
-    use crate::projection::Row;
 
     /// Bodies in a line, each joined to some of the next and every fifth to the wall.
     fn chain(count: u32) -> Problem {
@@ -565,10 +615,10 @@ mod tests {
     #[test]
     fn a_sweep_without_momentum_keeps_velocities_those_of_the_impulses() {
         let problem = chain(60);
-        for about in [100, 10] {
+        for count in [1, 6].map(|count| NonZeroUsize::new(count).unwrap()) {
             let mut blocks = Blocks::default();
             let mut impulses = vec![0.0; problem.rows.len()];
-            blocks.load(&problem, &impulses, about);
+            blocks.load(&problem, &impulses, count);
             for sweep in 0..12 {
                 blocks.advance(Pace { momentum: 0.6, relaxation: 1.2 });
                 if sweep % 3 == 2 {
@@ -583,7 +633,7 @@ mod tests {
             for interior in &blocks.interiors {
                 let bodies = interior.bodies.iter().zip(&interior.before).zip(&expected[interior.first..]);
                 for ((body, _), expected) in bodies {
-                    assert!(DVec3::from(body.velocity).distance(*expected) < 1e-12, "{about}: {body:?} {expected}");
+                    assert!(DVec3::from(body.velocity).distance(*expected) < 1e-12, "{count}: {body:?} {expected}");
                 }
             }
         }

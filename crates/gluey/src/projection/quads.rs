@@ -42,7 +42,7 @@ struct Colouring {
     rows: Vec<Coloured>,
     /// How many there are of each colour, and then where the next goes.
     next: [usize; COLOURS],
-    /// Rows that got no colour.
+    /// Places in the list of the rows that got no colour.
     left: Vec<u32>,
 }
 
@@ -63,12 +63,13 @@ pub(super) struct Objective {
 }
 
 impl Quads {
-    /// Puts rows into quads that share no body, colour by colour.
+    /// Puts rows into quads that share no body, colour by colour. The k-th of the rows joins the bodies `ends(k, row)`, of which
+    /// the second may be [`WALL`].
     pub(super) fn fill(
         &mut self,
         listed: &[u32],
         (problem, impulses): (&Problem, &[f64]),
-        (bodies, place): (&[Body], impl Fn(u32) -> u32),
+        (bodies, ends): (&[Body], impl Fn(usize, &Row) -> [u32; 2]),
     ) {
         self.rows.clear();
         self.sheet.clear(bodies.len());
@@ -80,12 +81,19 @@ impl Quads {
         make_room(&mut self.unknowns, quads);
         let mut colouring = std::mem::take(&mut self.colouring);
         refill(&mut colouring.taken, bodies.len(), 0);
-        for piece in listed.chunks(PIECE) {
-            colouring.colour(piece, problem, bodies.len(), &place);
+        let joined = |k: u32| {
+            let row = listed[k as usize];
+            let [i, j] = ends(k as usize, &problem.rows[row as usize]);
+            let wall = (bodies.len() - 1 - row as usize % WALLS) as u32;
+            Coloured { row, i, j: if j == WALL { wall } else { j }, colour: 0 }
+        };
+        for start in (0..listed.len()).step_by(PIECE) {
+            let piece = start as u32..(start + PIECE).min(listed.len()) as u32;
+            colouring.colour(piece, bodies.len(), &joined);
             self.lay_out(&mut colouring, (problem, impulses), bodies);
             while !colouring.left.is_empty() {
                 let left = std::mem::take(&mut colouring.left);
-                colouring.colour(&left, problem, bodies.len(), &place);
+                colouring.colour(left.into_iter(), bodies.len(), &joined);
                 self.lay_out(&mut colouring, (problem, impulses), bodies);
             }
         }
@@ -243,17 +251,16 @@ impl Quads {
 
 impl Colouring {
     /// Gives each row the first colour that none of its bodies has; walls have none.
-    fn colour(&mut self, rows: &[u32], problem: &Problem, bodies: usize, place: impl Fn(u32) -> u32) {
+    fn colour(&mut self, rows: impl ExactSizeIterator<Item = u32>, bodies: usize, joined: impl Fn(u32) -> Coloured) {
         self.rows.clear();
         self.next = [0; COLOURS];
         make_room(&mut self.rows, rows.len());
-        for &row in rows {
-            let Row { i, j, .. } = problem.rows[row as usize];
-            let i = place(i);
-            let j = if j == WALL { (bodies - 1 - row as usize % WALLS) as u32 } else { place(j) };
+        for k in rows {
+            let row = joined(k);
+            let Coloured { i, j, .. } = row;
             let colour = (!(self.taken[i as usize] | self.taken[j as usize])).trailing_zeros();
             if colour as usize >= COLOURS {
-                self.left.push(row);
+                self.left.push(k);
                 continue;
             }
             self.taken[i as usize] |= 1 << colour;
@@ -261,7 +268,7 @@ impl Colouring {
                 self.taken[j as usize] |= 1 << colour;
             }
             self.next[colour as usize] += 1;
-            self.rows.push(Coloured { row, i, j, colour });
+            self.rows.push(Coloured { colour, ..row });
         }
         for &Coloured { i, j, .. } in &self.rows {
             (self.taken[i as usize], self.taken[j as usize]) = (0, 0);
@@ -306,7 +313,7 @@ mod tests {
             let listed: Vec<u32> = (0..problem.rows.len() as u32).collect();
             let impulses: Vec<f64> = listed.iter().map(|row| f64::from(*row)).collect();
             let mut quads = Quads::default();
-            quads.fill(&listed, (&problem, &impulses), (&bodies, |body| body));
+            quads.fill(&listed, (&problem, &impulses), (&bodies, |_, row: &Row| [row.i, row.j]));
 
             let mut found: Vec<u32> = quads.rows.iter().copied().filter(|row| *row != NONE).collect();
             found.sort_unstable();
