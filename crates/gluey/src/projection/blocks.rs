@@ -22,7 +22,7 @@ use std::ops::Range;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::quads::{Objective, Quads, WALLS};
+use super::quads::{Joining, Objective, PIECE, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
 use super::{Problem, Row, WALL, worse};
 use crate::room::{make_room, refill};
@@ -69,11 +69,12 @@ struct Interior {
     bodies: Vec<Body>,
     /// Velocities of the swept point before.
     before: Vec<Earlier>,
-    /// The rows of the problem between them,
-    own: Vec<u32>,
-    /// and those from them to other blocks, each after the block whose border it is in.
-    across: Vec<(u32, u32)>,
+    /// The rows between them,
     rows: Quads,
+    /// some of them while they are laid out,
+    piece: Vec<Joining>,
+    /// and those of the problem from them to other blocks, each after the block whose border it is in.
+    across: Vec<(u32, u32)>,
     /// The body of each copy, border by border,
     copied: Vec<u32>,
     /// 1/k of each,
@@ -95,10 +96,8 @@ struct Interior {
 /// The rows that a block owns across to others.
 #[derive(Default)]
 struct Border {
-    /// The rows of the problem,
-    own: Vec<u32>,
-    /// and the copies that each joins.
-    ends: Vec<[u32; 2]>,
+    /// The rows of the problem, and the copies that they join.
+    own: Vec<Joining>,
     /// Rank of each body that they join, sorted.
     homes: Vec<u32>,
     /// Copies of these bodies, k/m in place of 1/m; the last ones are walls.
@@ -161,14 +160,13 @@ impl Blocks {
         let (cut, listing) = (Cut { rank: &self.rank, size }, &self.listing);
         each_with_index(&mut self.interiors, |block, interior| {
             interior.load(problem, block * size, size);
-            interior.list(problem, listing, cut);
-            interior.fill(problem, impulses, cut);
+            interior.fill((problem, impulses), listing, cut);
         });
         if blocks > 1 {
             let interiors = &self.interiors;
             each_with_index(&mut self.borders, |block, border| border.list(problem, interiors, (block, cut)));
             copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
-            each(&mut self.borders, |border| border.fill(problem, impulses));
+            each(&mut self.borders, |border| border.fill((problem, impulses)));
         }
         self.gather_swept(problem);
         each(&mut self.interiors, |interior| {
@@ -410,14 +408,6 @@ impl Listing {
     }
 }
 
-impl Cut<'_> {
-    /// Block of a body and place in it.
-    fn home(&self, body: u32) -> (u32, u32) {
-        let (rank, size) = (self.rank[body as usize], self.size as u32);
-        (rank / size, rank % size)
-    }
-}
-
 impl Interior {
     /// The bodies from rank `first` on.
     fn load(&mut self, problem: &Problem, first: usize, size: usize) {
@@ -440,33 +430,35 @@ impl Interior {
         self.bodies.extend([Body::default(); WALLS]);
     }
 
-    /// The rows that start from its bodies.
-    fn list(&mut self, problem: &Problem, listing: &Listing, cut: Cut) {
-        self.own.clear();
-        self.across.clear();
-        let (first, count) = (self.first as u32, self.before.len() as u32);
-        for at in self.first..self.first + self.before.len() {
-            for row in listing.from(problem.along(at)) {
+    /// Lays out the rows between its bodies, and lists those that start from them and lead elsewhere.
+    fn fill(&mut self, start: (&Problem, &[f64]), listing: &Listing, cut: Cut) {
+        let Self { first, bodies, before, piece, across, rows, .. } = self;
+        let (problem, first, count) = (start.0, *first as u32, before.len() as u32);
+        across.clear();
+        piece.clear();
+        rows.clear(bodies);
+        for i in 0..count {
+            for row in listing.from(problem.along((first + i) as usize)) {
                 let partner = problem.rows[row as usize].j;
-                if partner == WALL || cut.rank[partner as usize].wrapping_sub(first) < count {
-                    make_room(&mut self.own, 1);
-                    self.own.push(row);
+                let j = if partner == WALL { WALL } else { cut.rank[partner as usize] };
+                if j == WALL || j.wrapping_sub(first) < count {
+                    make_room(piece, 1);
+                    piece.push(Joining { row, i, j: if j == WALL { WALL } else { j - first } });
                 } else {
-                    let (here, there) = (first / cut.size as u32, cut.home(partner).0);
+                    let (here, there) = (first / cut.size as u32, j / cut.size as u32);
                     // Of two blocks the lower owns their rows if their numbers add up to something even, else the higher.
                     let lower_owns = (here + there).is_multiple_of(2);
-                    make_room(&mut self.across, 1);
-                    self.across.push((if lower_owns { here.min(there) } else { here.max(there) }, row));
+                    make_room(across, 1);
+                    across.push((if lower_owns { here.min(there) } else { here.max(there) }, row));
                 }
             }
+            if piece.len() >= PIECE {
+                rows.add(piece, start, bodies);
+                piece.clear();
+            }
         }
-        self.across.sort_unstable();
-    }
-
-    fn fill(&mut self, problem: &Problem, impulses: &[f64], cut: Cut) {
-        let Self { first, bodies, own, rows, .. } = self;
-        let place = |body: u32| if body == WALL { WALL } else { cut.rank[body as usize] - *first as u32 };
-        rows.fill(own, (problem, impulses), (bodies, |_, row: &Row| [row.i, row.j].map(place)));
+        rows.add(piece, start, bodies);
+        across.sort_unstable();
     }
 
     fn each_body(&mut self, mut visit: impl FnMut(&Body, &mut Earlier)) {
@@ -532,25 +524,24 @@ impl Border {
 
     /// The rows across that this block owns, and whom they join.
     fn list(&mut self, problem: &Problem, interiors: &[Interior], (block, cut): (usize, Cut)) {
-        let Self { own, ends, homes, sorted, .. } = self;
+        let Self { own, homes, sorted, .. } = self;
         let block = block as u32;
         own.clear();
+        sorted.clear();
         for Interior { across, .. } in interiors {
             let from = across.partition_point(|(owner, _)| *owner < block);
             let mine = &across[from..];
             let mine = &mine[..mine.partition_point(|(owner, _)| *owner == block)];
             make_room(own, mine.len());
-            own.extend(mine.iter().map(|(_, row)| row));
-        }
-        sorted.clear();
-        make_room(sorted, 2 * own.len());
-        for row in own.iter().map(|row| &problem.rows[*row as usize]) {
-            for body in [row.i, row.j] {
-                sorted.push(u64::from(cut.rank[body as usize]) << 32 | sorted.len() as u64);
+            make_room(sorted, 2 * mine.len());
+            for &(_, row) in mine {
+                let Row { i, j, .. } = problem.rows[row as usize];
+                let end = |body: u32, which: usize| u64::from(cut.rank[body as usize]) << 32 | (2 * own.len() + which) as u64;
+                sorted.extend([end(i, 0), end(j, 1)]);
+                own.push(Joining { row, i, j });
             }
         }
         sorted.sort_unstable();
-        refill(ends, own.len(), [0; 2]);
         homes.clear();
         make_room(homes, sorted.len());
         for &key in &*sorted {
@@ -558,13 +549,16 @@ impl Border {
             if homes.last() != Some(&rank) {
                 homes.push(rank);
             }
-            ends[end / 2][end % 2] = homes.len() as u32 - 1;
+            let (row, copy) = (&mut own[end / 2], homes.len() as u32 - 1);
+            if end.is_multiple_of(2) { row.i = copy } else { row.j = copy }
         }
     }
 
-    fn fill(&mut self, problem: &Problem, impulses: &[f64]) {
-        let Self { own, ends, copies, rows, .. } = self;
-        rows.fill(own, (problem, impulses), (copies, |k, _: &Row| ends[k]));
+    fn fill(&mut self, start: (&Problem, &[f64])) {
+        self.rows.clear(&self.copies);
+        for piece in self.own.chunks(PIECE) {
+            self.rows.add(piece, start, &self.copies);
+        }
     }
 }
 

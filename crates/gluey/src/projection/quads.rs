@@ -10,8 +10,8 @@ use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknown
 use super::{Problem, Row, WALL, worse};
 use crate::room::{make_room, refill};
 
-/// Rows of a piece.
-const PIECE: usize = 2_048;
+/// Rows of a piece, or a few more.
+pub(super) const PIECE: usize = 2_048;
 /// Colours of a piece; rows of a body with more wait for the next round.
 const COLOURS: usize = 32;
 /// Bodies at the end of a list that stand for the wall: were it one, each row at a wall would wait for the one before.
@@ -38,20 +38,21 @@ pub(super) struct Quads {
 struct Colouring {
     /// Bits of the colours that each body has rows of.
     taken: Vec<u32>,
-    /// The rows of the round, with their bodies and colours.
-    rows: Vec<Coloured>,
+    /// The rows of the round, each with its colour.
+    rows: Vec<(Joining, u32)>,
     /// How many there are of each colour, and then where the next goes.
     next: [usize; COLOURS],
-    /// Places in the list of the rows that got no colour.
-    left: Vec<u32>,
+    /// Rows that got no colour.
+    left: Vec<Joining>,
 }
 
+/// A row of the problem, and the bodies of a list that it joins.
 #[derive(Clone, Copy)]
-struct Coloured {
-    row: u32,
-    i: u32,
-    j: u32,
-    colour: u32,
+pub(super) struct Joining {
+    pub row: u32,
+    pub i: u32,
+    /// Or [`WALL`].
+    pub j: u32,
 }
 
 /// The objective ½ ΛᵀAΛ + bᵀΛ = Σ Λ w − ½ Σ m |V − V^{n+1/2}|², or a part of these sums.
@@ -63,39 +64,24 @@ pub(super) struct Objective {
 }
 
 impl Quads {
-    /// Puts rows into quads that share no body, colour by colour. The k-th of the rows joins the bodies `ends(k, row)`, of which
-    /// the second may be [`WALL`].
-    pub(super) fn fill(
-        &mut self,
-        listed: &[u32],
-        (problem, impulses): (&Problem, &[f64]),
-        (bodies, ends): (&[Body], impl Fn(usize, &Row) -> [u32; 2]),
-    ) {
+    /// No rows yet, for these bodies.
+    pub(super) fn clear(&mut self, bodies: &[Body]) {
         self.rows.clear();
         self.sheet.clear(bodies.len());
         self.bounds.clear();
         self.unknowns.clear();
-        // Few quads are padded.
-        let quads = listed.len() / 4 + listed.len().div_ceil(PIECE) * COLOURS / 2;
-        make_room(&mut self.rows, 4 * quads);
-        make_room(&mut self.unknowns, quads);
+        refill(&mut self.colouring.taken, bodies.len(), 0);
+    }
+
+    /// Puts a piece into quads that share no body, colour by colour.
+    pub(super) fn add(&mut self, piece: &[Joining], start: (&Problem, &[f64]), bodies: &[Body]) {
         let mut colouring = std::mem::take(&mut self.colouring);
-        refill(&mut colouring.taken, bodies.len(), 0);
-        let joined = |k: u32| {
-            let row = listed[k as usize];
-            let [i, j] = ends(k as usize, &problem.rows[row as usize]);
-            let wall = (bodies.len() - 1 - row as usize % WALLS) as u32;
-            Coloured { row, i, j: if j == WALL { wall } else { j }, colour: 0 }
-        };
-        for start in (0..listed.len()).step_by(PIECE) {
-            let piece = start as u32..(start + PIECE).min(listed.len()) as u32;
-            colouring.colour(piece, bodies.len(), &joined);
-            self.lay_out(&mut colouring, (problem, impulses), bodies);
-            while !colouring.left.is_empty() {
-                let left = std::mem::take(&mut colouring.left);
-                colouring.colour(left.into_iter(), bodies.len(), &joined);
-                self.lay_out(&mut colouring, (problem, impulses), bodies);
-            }
+        colouring.colour(piece, bodies.len());
+        self.lay_out(&mut colouring, start, bodies);
+        while !colouring.left.is_empty() {
+            let left = std::mem::take(&mut colouring.left);
+            colouring.colour(&left, bodies.len());
+            self.lay_out(&mut colouring, start, bodies);
         }
         self.colouring = colouring;
     }
@@ -111,7 +97,7 @@ impl Quads {
         self.sheet.grow(end / 4, wall);
         grow(&mut self.unknowns, end / 4, Unknowns::default());
         let inverse_dt = problem.dt.recip();
-        for &Coloured { row, i, j, colour } in &colouring.rows {
+        for &(Joining { row, i, j }, colour) in &colouring.rows {
             let next = &mut colouring.next[colour as usize];
             let (quad, lane) = (*next / 4, *next % 4);
             self.rows[*next] = row;
@@ -251,16 +237,15 @@ impl Quads {
 
 impl Colouring {
     /// Gives each row the first colour that none of its bodies has; walls have none.
-    fn colour(&mut self, rows: impl ExactSizeIterator<Item = u32>, bodies: usize, joined: impl Fn(u32) -> Coloured) {
+    fn colour(&mut self, rows: &[Joining], bodies: usize) {
         self.rows.clear();
         self.next = [0; COLOURS];
         make_room(&mut self.rows, rows.len());
-        for k in rows {
-            let row = joined(k);
-            let Coloured { i, j, .. } = row;
+        for &Joining { row, i, j } in rows {
+            let j = if j == WALL { (bodies - 1 - row as usize % WALLS) as u32 } else { j };
             let colour = (!(self.taken[i as usize] | self.taken[j as usize])).trailing_zeros();
             if colour as usize >= COLOURS {
-                self.left.push(k);
+                self.left.push(Joining { row, i, j });
                 continue;
             }
             self.taken[i as usize] |= 1 << colour;
@@ -268,9 +253,9 @@ impl Colouring {
                 self.taken[j as usize] |= 1 << colour;
             }
             self.next[colour as usize] += 1;
-            self.rows.push(Coloured { colour, ..row });
+            self.rows.push((Joining { row, i, j }, colour));
         }
-        for &Coloured { i, j, .. } in &self.rows {
+        for &(Joining { i, j, .. }, _) in &self.rows {
             (self.taken[i as usize], self.taken[j as usize]) = (0, 0);
         }
     }
@@ -313,7 +298,10 @@ mod tests {
             let listed: Vec<u32> = (0..problem.rows.len() as u32).collect();
             let impulses: Vec<f64> = listed.iter().map(|row| f64::from(*row)).collect();
             let mut quads = Quads::default();
-            quads.fill(&listed, (&problem, &impulses), (&bodies, |_, row: &Row| [row.i, row.j]));
+            let rows: Vec<Joining> =
+                listed.iter().zip(&problem.rows).map(|(row, &Row { i, j, .. })| Joining { row: *row, i, j }).collect();
+            quads.clear(&bodies);
+            rows.chunks(PIECE).for_each(|piece| quads.add(piece, (&problem, &impulses), &bodies));
 
             let mut found: Vec<u32> = quads.rows.iter().copied().filter(|row| *row != NONE).collect();
             found.sort_unstable();
