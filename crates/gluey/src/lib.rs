@@ -66,6 +66,7 @@
 //! ```
 
 pub mod adhesion;
+mod ahead;
 pub mod clump;
 pub mod contact;
 pub mod environment;

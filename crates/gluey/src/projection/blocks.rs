@@ -25,7 +25,11 @@ use rayon::prelude::*;
 use super::quads::{Joining, Objective, PIECE, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
 use super::{Problem, Row, WALL, worse};
+use crate::ahead::ask_for;
 use crate::room::{make_room, refill};
+
+/// Bodies whose rows are asked for in advance: bodies near each other in space may have been listed far from each other.
+const AHEAD: u32 = 24;
 
 /// The blocks of a problem, and the buffers to cut the next one.
 #[derive(Default)]
@@ -404,7 +408,12 @@ impl Listing {
 
     /// The rows that start from a body.
     fn from(&self, body: usize) -> impl Iterator<Item = u32> {
-        (self.start[body]..self.start[body + 1]).map(|at| self.rows.get(at as usize).copied().unwrap_or(at))
+        self.range(body).map(|at| self.rows.get(at).copied().unwrap_or(at as u32))
+    }
+
+    /// Where they are listed.
+    fn range(&self, body: usize) -> Range<usize> {
+        self.start[body] as usize..self.start[body + 1] as usize
     }
 }
 
@@ -438,6 +447,11 @@ impl Interior {
         piece.clear();
         rows.clear(bodies);
         for i in 0..count {
+            if i + AHEAD < count {
+                let later = listing.range(problem.along((first + i + AHEAD) as usize));
+                ask_for(&problem.rows[later.clone()]);
+                ask_for(&start.1[later]);
+            }
             for row in listing.from(problem.along((first + i) as usize)) {
                 let partner = problem.rows[row as usize].j;
                 let j = if partner == WALL { WALL } else { cut.rank[partner as usize] };
@@ -536,7 +550,8 @@ impl Border {
             make_room(sorted, 2 * mine.len());
             for &(_, row) in mine {
                 let Row { i, j, .. } = problem.rows[row as usize];
-                let end = |body: u32, which: usize| u64::from(cut.rank[body as usize]) << 32 | (2 * own.len() + which) as u64;
+                let end =
+                    |body: u32, which: usize| u64::from(cut.rank[body as usize]) << 32 | (2 * own.len() + which) as u64;
                 sorted.extend([end(i, 0), end(j, 1)]);
                 own.push(Joining { row, i, j });
             }

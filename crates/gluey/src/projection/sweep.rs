@@ -237,11 +237,13 @@ fn narrow_relax<const KEEP: bool>(bodies: &mut [Body], Rows { sheet, bounds, unk
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
 mod wide {
     use std::arch::x86_64::{
-        __m256d, _MM_HINT_T0, _mm_prefetch, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_fmadd_pd,
-        _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd,
-        _mm256_permute4x64_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
+        __m256d, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd,
+        _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd,
+        _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
     };
     use std::ptr::{from_mut, from_ref};
+
+    use crate::ahead::ask_for_later;
 
     use super::{Body, Bounds, CHAINS, Earlier, Joint, Motion, Pace, Quad, Rows, Unknowns};
 
@@ -272,8 +274,9 @@ mod wide {
         let (momentum, relaxation) = (_mm256_set1_pd(pace.momentum), _mm256_set1_pd(pace.relaxation));
         let sign = _mm256_set1_pd(-0.0);
         for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
-            fetch(quad);
-            fetch(unknown);
+            // The processor's own guess ends with each page of memory.
+            ask_for_later(quad, AHEAD);
+            ask_for_later(unknown, AHEAD);
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
             let first = unsafe { _mm256_hadd_pd(closing(bodies, a, na), closing(bodies, b, nb)) };
@@ -323,16 +326,6 @@ mod wide {
             }
         }
         energy.map(|chain| lanes(chain)).iter().flatten().sum()
-    }
-
-    /// Asks for what a list holds a little further on: the processor's own guess ends with each page of memory.
-    #[target_feature(enable = "avx2,fma")]
-    fn fetch<T>(at: &T) {
-        let ahead = from_ref(at).wrapping_add(AHEAD).cast::<i8>();
-        for line in (0..size_of::<T>()).step_by(64) {
-            // Only a hint: beyond the end of the list it does nothing.
-            _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(line));
-        }
     }
 
     /// (V_j − V_i) n̂, component by component; the last is 0. The bodies of a row of a sheet for these bodies are there:
