@@ -30,20 +30,23 @@ impl Pose {
 
     /// The image of a point (length).
     #[must_use]
+    #[inline]
     pub fn apply(&self, point: DVec3) -> DVec3 {
-        self.rotation * point + self.translation
+        turned(self.rotation, point) + self.translation
     }
 
     /// The image of a direction: rotated only.
     #[must_use]
+    #[inline]
     pub fn apply_vector(&self, vector: DVec3) -> DVec3 {
-        self.rotation * vector
+        turned(self.rotation, vector)
     }
 
     /// The point whose image this is (length).
     #[must_use]
+    #[inline]
     pub fn inverse_apply(&self, point: DVec3) -> DVec3 {
-        self.rotation.conjugate() * (point - self.translation)
+        turned(self.rotation.conjugate(), point - self.translation)
     }
 
     /// `self` after `inner`: x ↦ self(inner(x)).
@@ -51,6 +54,12 @@ impl Pose {
     pub fn compose(&self, inner: &Self) -> Self {
         Self { rotation: self.rotation * inner.rotation, translation: self.apply(inner.translation) }
     }
+}
+
+/// The vector rotated. Most obstacles stand upright, which takes less time to see than a rotation.
+#[inline]
+pub(super) fn turned(rotation: DQuat, vector: DVec3) -> DVec3 {
+    if rotation == DQuat::IDENTITY { vector } else { rotation * vector }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::check::{self, FieldError, require};
 use super::mesh::TriangleMesh;
 use super::motion::unit;
 use super::plate::{Plate, Wheel, check_length};
+use super::pose::turned;
 use super::revolution::{self, Funnel, GUARDS, SPHERE_GUARDS, Section};
 use super::solid;
 
@@ -157,13 +158,13 @@ impl Shape {
                 Some(Nearest { distance: (point - *origin).dot(outward), normal: -outward })
             }
             Self::Box { centre, half, orientation, side, open } => {
-                let local = orientation.conjugate() * (point - *centre);
+                let local = turned(orientation.conjugate(), point - *centre);
                 let nearest = match side {
                     Side::Outside => solid::box_outside(*half, local),
                     Side::Inside if open.contains(&BoxSide::ALL[feature as usize]) => return None,
                     Side::Inside => solid::box_side(*half, feature as usize, local)?,
                 };
-                Some(Nearest { normal: *orientation * nearest.normal, ..nearest })
+                Some(Nearest { normal: turned(*orientation, nearest.normal), ..nearest })
             }
             Self::Sphere { centre, radius, side: Side::Outside } => {
                 let nearest = Nearest::towards(*centre - point, DVec3::X);
@@ -200,11 +201,11 @@ impl Shape {
     /// The sides of a box seen from inside that are within `limit` of the point, for which there is no need to ask each.
     pub(super) fn sides_within(&self, point: DVec3, limit: f64) -> Option<impl Iterator<Item = (u32, Nearest)>> {
         let Self::Box { centre, half, orientation, side: Side::Inside, open } = self else { return None };
-        let local = orientation.conjugate() * (point - *centre);
+        let local = turned(orientation.conjugate(), point - *centre);
         let near = move |side: usize| solid::box_side(*half, side, local).filter(|near| near.distance <= limit);
         let sides = (0..6).filter_map(move |side| Some((side, near(side)?)));
         let closed = sides.filter(|(side, _)| !open.contains(&BoxSide::ALL[*side]));
-        Some(closed.map(|(side, near)| (side as u32, Nearest { normal: *orientation * near.normal, ..near })))
+        Some(closed.map(|(side, near)| (side as u32, Nearest { normal: turned(*orientation, near.normal), ..near })))
     }
 
     /// Whether this feature should be looked at for a sphere here: always, but for the guards of a concave wall, which
@@ -374,7 +375,7 @@ impl Shape {
             return solid::cylinder_outside(wheel.axis, size, point - wheel.centre).distance <= distance;
         }
         if let Self::Box { centre, half, orientation, side: Side::Inside, .. } = self {
-            let local = orientation.conjugate() * (point - *centre);
+            let local = turned(orientation.conjugate(), point - *centre);
             return (*half - local.abs()).min_element() <= distance; // open sides too
         }
         // Most of the bounds of a round funnel is room; the wall is nearer than its guards.
