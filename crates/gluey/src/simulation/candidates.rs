@@ -209,10 +209,11 @@ impl Search<'_> {
 
     fn near_obstacle(&self, i: usize, k: u32, (step, reach): (DVec3, f64), found: &mut Joined) {
         let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
-        if !self.placed.may_reach(k as usize, centre, radius + reach) {
+        let placed = self.placed.get(k as usize);
+        if !placed.touches_at_once() && !self.placed.may_reach(k as usize, centre, radius + reach) {
             return;
         }
-        let convex = self.placed.get(k as usize).is_convex();
+        let convex = placed.is_convex();
         self.touches(i, k, reach, &mut |pair, touch| {
             if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
                 let slip = self.slip_of(pair, touch.gap, touch.normal);

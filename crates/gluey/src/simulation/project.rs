@@ -615,12 +615,11 @@ impl Workspace {
             let (pivot, load) = (pivots[obstacle as usize], &mut report.loads[obstacle as usize]);
             *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
         };
-        for ((pair, row), impulse) in self.pairs.iter().zip(&self.problem.rows).zip(&self.impulses) {
-            if row.j == WALL
+        for (c, (pair, impulse)) in self.pairs.iter().zip(&self.impulses).enumerate() {
+            if let Partner::Obstacle { obstacle, feature } = pair.partner()
                 && *impulse != 0.0
-                && let Partner::Obstacle { obstacle, feature } = pair.partner()
             {
-                let i = row.i as usize;
+                let (i, row) = (pair.first() as usize, &self.problem.rows[c]);
                 let (at, radius) = (particles.position[i], particles.radius[i]);
                 let placed = now.placed.get(obstacle as usize);
                 let at = placed.image_at(at, radius, feature_of(feature)) + row.normal * radius;
@@ -634,14 +633,12 @@ impl Workspace {
 
     /// True gaps after the move, over all pairs that could have met.
     pub(super) fn record_gaps(&mut self, particles: &Particles, placed: Places) {
-        let look = |least: f64, (row, pair): (&Row, &Pair)| {
-            if row.j == WALL {
-                return gap_of(*pair, particles, placed).map_or(least, |(gap, _)| least.min(gap));
-            }
-            least.min(particles.gap(row.i as usize, row.j as usize).0)
+        let look = |least: f64, pair: &Pair| match pair.partner() {
+            Partner::Particle(j) => least.min(particles.gap(pair.first() as usize, j as usize).0),
+            Partner::Obstacle { .. } => gap_of(*pair, particles, placed).map_or(least, |(gap, _)| least.min(gap)),
         };
-        let (so_far, rows) = (self.report.least_gap, self.problem.rows.par_iter().zip(&self.pairs));
-        self.report.least_gap = rows.with_min_len(ROWS_IN_TASK).fold(|| so_far, look).reduce(|| so_far, f64::min);
+        let (so_far, pairs) = (self.report.least_gap, self.pairs.par_iter());
+        self.report.least_gap = pairs.with_min_len(ROWS_IN_TASK).fold(|| so_far, look).reduce(|| so_far, f64::min);
         self.report.substeps += 1;
         self.report.candidates = self.pairs.len();
     }
