@@ -588,11 +588,16 @@ fn each<T: Send>(blocks: &mut [T], work: impl Fn(&mut T) + Sync) {
     each_with_index(blocks, |_, block| work(block));
 }
 
+/// Each thread gets blocks that follow each other, in every phase about the same ones, which it then has in its cache.
 fn each_with_index<T: Send>(blocks: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
-    if blocks.len() == 1 || rayon::current_num_threads() == 1 {
-        blocks.iter_mut().enumerate().for_each(|(at, block)| work(at, block));
+    let share = blocks.len().div_ceil(rayon::current_num_threads()).max(1);
+    let some = |(first, blocks): (usize, &mut [T])| {
+        blocks.iter_mut().enumerate().for_each(|(at, block)| work(first * share + at, block));
+    };
+    if share >= blocks.len() {
+        some((0, blocks));
     } else {
-        blocks.par_iter_mut().enumerate().for_each(|(at, block)| work(at, block));
+        blocks.par_chunks_mut(share).enumerate().for_each(some);
     }
 }
 
