@@ -99,7 +99,7 @@ struct Near {
 }
 
 impl Search<'_> {
-    /// All pairs whose gap could close. Gaps of spheres and of convex obstacles are convex in the positions, so
+    /// All pairs whose gap could close, in the place of those in the list. Gaps of spheres and of convex obstacles are convex in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen.
     pub(super) fn run(
@@ -111,23 +111,26 @@ impl Search<'_> {
         vicinity.update(self)?;
         let (vicinity, count) = (&*vicinity, self.particles.len());
         let threads = rayon::current_num_threads();
+        candidates.fastest = 0.0;
         if threads == 1 {
+            candidates.shorten(0);
             self.chunk(0, count, vicinity, candidates);
             return Ok(());
         }
+        let mut found = 0;
         let batch = BATCH.max(CHUNKS_A_THREAD * threads);
         slots.resize_with(slots.len().max(batch), Candidates::default);
         for start in (0..count).step_by(batch * CHUNK) {
             let slots = &mut slots[..(count - start).div_ceil(CHUNK).min(batch)];
             slots.par_iter_mut().enumerate().for_each(|(k, candidates)| {
                 let from = start + k * CHUNK;
-                candidates.clear();
+                candidates.shorten(0);
+                candidates.fastest = 0.0;
                 self.chunk(from, (from + CHUNK).min(count), vicinity, candidates);
             });
-            for slot in slots {
-                candidates.append(slot);
-            }
+            found = candidates.join(found, slots);
         }
+        candidates.shorten(found);
         Ok(())
     }
 
@@ -312,11 +315,27 @@ impl Joined<'_> {
 }
 
 impl Candidates {
-    pub(super) fn clear(&mut self) {
-        self.pairs.clear();
-        self.rows.clear();
-        self.warm.clear();
-        self.fastest = 0.0;
+    /// Forgets all after the first so many.
+    fn shorten(&mut self, count: usize) {
+        self.pairs.truncate(count);
+        self.rows.truncate(count);
+        self.warm.truncate(count);
+    }
+
+    /// Puts what several searches found after the first so many, over what is there; tells how many there are then. Each
+    /// thread copies what it found: it need not come from elsewhere, and whoever reads it next finds it in several places.
+    fn join(&mut self, from: usize, slots: &[Self]) -> usize {
+        let to = from + slots.iter().map(|slot| slot.pairs.len()).sum::<usize>();
+        if to > self.pairs.len() {
+            self.make_room(to - self.pairs.len());
+            self.pairs.resize(to, Pair::UNUSED);
+            self.rows.resize(to, Row { i: 0, j: 0, normal: DVec3::ZERO, gap: 0.0, lower: 0.0 });
+            self.warm.resize(to, 0.0);
+        }
+        self.fastest = slots.iter().fold(self.fastest, |fastest, slot| fastest.max(slot.fastest));
+        let Self { pairs, rows, warm, .. } = self;
+        copy(slots, &mut pairs[from..to], &mut rows[from..to], &mut warm[from..to]);
+        to
     }
 
     /// Rows that come in any order, to start from nothing.
@@ -357,6 +376,22 @@ impl Candidates {
         self.rows.extend_from_slice(&other.rows);
         self.warm.extend_from_slice(&other.warm);
         self.fastest = self.fastest.max(other.fastest);
+    }
+}
+
+/// Copies what several searches found, one after the other.
+fn copy(slots: &[Candidates], pairs: &mut [Pair], rows: &mut [Row], warm: &mut [f64]) {
+    if let [slot] = slots {
+        pairs.copy_from_slice(&slot.pairs);
+        rows.copy_from_slice(&slot.rows);
+        warm.copy_from_slice(&slot.warm);
+    } else if !slots.is_empty() {
+        let (first, last) = slots.split_at(slots.len() / 2);
+        let here = first.iter().map(|slot| slot.pairs.len()).sum();
+        let (pairs, later_pairs) = pairs.split_at_mut(here);
+        let (rows, later_rows) = rows.split_at_mut(here);
+        let (warm, later_warm) = warm.split_at_mut(here);
+        rayon::join(|| copy(first, pairs, rows, warm), || copy(last, later_pairs, later_rows, later_warm));
     }
 }
 

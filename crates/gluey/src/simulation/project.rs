@@ -251,7 +251,6 @@ impl Workspace {
     /// Lists every pair that could meet. Gives the square of the largest tangential speed of those that would.
     fn list(&mut self, now: &Setting) -> Result<f64, Refusal> {
         let mut candidates = self.take_candidates();
-        candidates.clear();
         let (mut vicinity, mut slots) = (std::mem::take(&mut self.vicinity), std::mem::take(&mut self.slots));
         let listed = self.search(now).run(&mut vicinity, &mut slots, &mut candidates);
         (self.vicinity, self.slots) = (vicinity, slots);
