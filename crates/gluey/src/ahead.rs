@@ -11,12 +11,12 @@ pub(crate) fn ask_for<T>(entries: &[T]) {
 }
 
 /// Asks for the entry so many places further on in the list that this one is in; there need not be one.
-#[inline(always)]
+#[inline]
 pub(crate) fn ask_for_later<T>(entry: &T, places: usize) {
     ask_for_bytes(from_ref(entry).wrapping_add(places).cast(), size_of::<T>());
 }
 
-#[inline(always)]
+#[inline]
 fn ask_for_bytes(from: *const i8, count: usize) {
     for byte in (0..count).step_by(LINE) {
         ask(from.wrapping_add(byte));
@@ -24,7 +24,7 @@ fn ask_for_bytes(from: *const i8, count: usize) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
+#[inline]
 fn ask(at: *const i8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     #[allow(unsafe_code, reason = "reads nothing, and every x86-64 has it")]

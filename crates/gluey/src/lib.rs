@@ -83,5 +83,6 @@ pub mod plane;
 pub mod projection;
 mod room;
 pub mod scene;
+mod shares;
 pub mod simulation;
 pub mod trajectory;

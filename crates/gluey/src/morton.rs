@@ -5,6 +5,10 @@
 //! alone.
 
 use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::room::set_length;
+use crate::shares::share_of;
 
 /// Coordinates looked at to find where the crowd is.
 const SAMPLES: usize = 256;
@@ -33,8 +37,12 @@ impl Curve {
             order.extend(0..position.len() as u32);
         }
         let cubes = Cubes::around(position);
-        self.keys.clear();
-        self.keys.extend(order.iter().map(|&i| cubes.number(position[i as usize]) << 32 | u64::from(i)));
+        set_length(&mut self.keys, order.len(), 0);
+        let share = share_of(order.len());
+        self.keys.par_chunks_mut(share).zip(order.par_chunks(share)).for_each(|(keys, order)| {
+            let number = |i: u32| cubes.number(position[i as usize]) << 32 | u64::from(i);
+            keys.iter_mut().zip(order).for_each(|(key, i)| *key = number(*i));
+        });
         self.aside.clear();
         self.aside.reserve_exact(self.keys.len() / MOSTLY);
         mend(&mut self.keys, &mut self.aside);

@@ -18,3 +18,11 @@ pub(crate) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
     }
     list.resize(length, value);
 }
+
+/// A list of this length. Entries that it had before stay as they are; who asks writes over them.
+pub(crate) fn set_length<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+    if list.capacity() < length {
+        list.reserve_exact(length - list.len());
+    }
+    list.resize(length, value);
+}

@@ -4,6 +4,8 @@
 #[path = "common/interior_point.rs"]
 mod interior_point;
 
+use std::num::NonZeroU32;
+
 use glam::DVec3;
 use gluey::projection::{
     AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row,
@@ -12,8 +14,8 @@ use gluey::projection::{
 use interior_point::Primal;
 use proptest::prelude::*;
 
-fn in_blocks(count: usize) -> AcceleratedGaussSeidel {
-    AcceleratedGaussSeidel::with_blocks(count.try_into().unwrap())
+fn in_blocks(count: u32) -> AcceleratedGaussSeidel {
+    AcceleratedGaussSeidel::with_blocks(NonZeroU32::new(count))
 }
 
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
@@ -161,7 +163,7 @@ fn cube(side: u32) -> Problem {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let problem = cube(9);
-    let solve = |threads: usize, blocks: usize| {
+    let solve = |threads: usize, blocks: u32| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| solve(&mut in_blocks(blocks), &problem, 1e-10))
     };
@@ -181,7 +183,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn blocks_cost_few_sweeps() {
     let problem = cube(12);
-    let sweeps = |blocks: usize| {
+    let sweeps = |blocks: u32| {
         let mut impulses = vec![0.0; problem.rows.len()];
         let criteria = Criteria { tolerance: 1e-6, max_sweeps: 100_000 };
         in_blocks(blocks).solve(&problem, &criteria, &mut impulses).sweeps as f64

@@ -8,8 +8,9 @@ use super::quadrature::{self, QuadratureError};
 use super::{Drag, EnvironmentError, Fraction, Prediction, Span, solid_fraction};
 use crate::expression::Expression;
 use crate::geometry::Particles;
+use crate::shares::share_of;
 
-/// Fewest particles worth handing to another thread.
+/// Particles handed to a thread at a time.
 const CHUNK: usize = 256;
 
 /// The forcing over a step, for these particles.
@@ -95,15 +96,18 @@ impl<'a> Step<'a> {
         prediction.mobility = None;
         prediction.velocity.resize(count, DVec3::ZERO);
         prediction.inverse_metric.resize(count, 0.0);
-        let entries = prediction.velocity.par_iter_mut().zip(&mut prediction.inverse_metric).enumerate();
-        // Gravity and drag take less time than another thread needs to see the particles.
-        let together = if self.is_uniform() { count.max(1) } else { CHUNK };
-        let failed = entries.with_min_len(together).any(|(i, entry)| match one(i) {
-            Ok(found) => {
-                (*entry.0, *entry.1) = found;
-                false
-            }
-            Err(_) => true,
+        // Expressions may take long at some particles; gravity and drag take no time but that of memory.
+        let together = if self.is_uniform() { share_of(count) } else { CHUNK };
+        let metrics = prediction.inverse_metric.par_chunks_mut(together);
+        let pieces = prediction.velocity.par_chunks_mut(together).zip(metrics).enumerate();
+        let failed = pieces.any(|(piece, (velocity, metric))| {
+            velocity.iter_mut().zip(metric).enumerate().any(|(at, entry)| match one(piece * together + at) {
+                Ok(found) => {
+                    (*entry.0, *entry.1) = found;
+                    false
+                }
+                Err(_) => true,
+            })
         });
         if failed { (0..count).try_for_each(|i| one(i).map(|_| ())) } else { Ok(()) }
     }

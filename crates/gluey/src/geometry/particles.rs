@@ -3,9 +3,11 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
+use crate::shares::share_of;
 
 /// Spheres (or, in a 2D run, discs in the plane z = 0). All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,10 +73,13 @@ impl Particles {
 
     /// xⁿ⁺¹ = xⁿ + hVⁿ⁺¹ with the velocities given.
     pub fn advance(&mut self, velocity: &[DVec3], dt: f64) {
-        self.velocity.copy_from_slice(velocity);
-        for (x, v) in self.position.iter_mut().zip(velocity) {
-            *x += *v * dt;
-        }
+        let share = share_of(velocity.len());
+        let kept = self.velocity.par_chunks_mut(share);
+        let pieces = self.position.par_chunks_mut(share).zip(kept).zip(velocity.par_chunks(share));
+        pieces.for_each(|((position, kept), velocity)| {
+            kept.copy_from_slice(velocity);
+            position.iter_mut().zip(velocity).for_each(|(x, v)| *x += *v * dt);
+        });
         self.wrap();
     }
 

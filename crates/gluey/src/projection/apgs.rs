@@ -27,7 +27,7 @@
 //! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`Levers`]). Where
 //! the metric is known by its products alone, the projected gradient method takes over.
 
-use std::num::NonZeroUsize;
+use std::num::NonZeroU32;
 
 use glam::DVec3;
 
@@ -68,7 +68,7 @@ pub struct AcceleratedGaussSeidel {
     blocks: Blocks,
     levers: Levers,
     /// As the user wants.
-    count: Option<NonZeroUsize>,
+    count: Option<NonZeroU32>,
     velocity: Vec<DVec3>,
     watch: Watch,
     /// For metrics that are not diagonal.
@@ -101,19 +101,19 @@ impl Projection for AcceleratedGaussSeidel {
 
 impl AcceleratedGaussSeidel {
     /// Cuts problems in so many blocks, which threads share: no more threads than blocks are of use. Results depend on the
-    /// cut (within the tolerance), not on the threads. What is not set here depends on the size of a problem.
+    /// cut (within the tolerance), not on the threads. Without a wish it depends on the size of the problem.
     #[must_use]
-    pub fn with_blocks(count: NonZeroUsize) -> Self {
-        Self { count: Some(count), ..Self::default() }
+    pub fn with_blocks(count: Option<NonZeroU32>) -> Self {
+        Self { count, ..Self::default() }
     }
 }
 
 /// Blocks for so many bodies. More than there are threads cost time at their borders, and the larger a problem the more its
 /// rows are beyond the cache, which that time is added to; fewer than there are threads leave some without work. An
 /// even number, so that two threads share them.
-fn blocks_for(bodies: usize) -> NonZeroUsize {
+fn blocks_for(bodies: usize) -> NonZeroU32 {
     let pairs = if bodies < LEAST_CUT { 0.0 } else { (bodies as f64 / BODIES_OF_TWO_BLOCKS).sqrt().round() };
-    NonZeroUsize::new(2 * pairs as usize).unwrap_or(NonZeroUsize::MIN)
+    NonZeroU32::new(2 * pairs as u32).unwrap_or(NonZeroU32::MIN)
 }
 
 /// The rows of a problem, laid out for sweeps.

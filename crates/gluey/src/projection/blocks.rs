@@ -16,7 +16,7 @@
 //! Within a phase blocks touch only what they own and read only what the phase before has finished: any number of threads
 //! gives the same bits, and velocities of copies, there and back, are all that blocks tell each other.
 
-use std::num::NonZeroUsize;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use glam::DVec3;
@@ -151,9 +151,9 @@ pub(super) struct Advance {
 
 impl Blocks {
     /// Cuts the problem in so many blocks, or one a body, and starts from these impulses, raised to `lower`.
-    pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], blocks: NonZeroUsize) {
+    pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], blocks: NonZeroU32) {
         let count = problem.inverse_mass.len();
-        let size = count.div_ceil(blocks.get()).max(1);
+        let size = count.div_ceil(blocks.get() as usize).max(1);
         let blocks = count.div_ceil(size).max(1);
         refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
@@ -629,7 +629,7 @@ mod tests {
     #[test]
     fn a_sweep_without_momentum_keeps_velocities_those_of_the_impulses() {
         let problem = chain(60);
-        for count in [1, 6].map(|count| NonZeroUsize::new(count).unwrap()) {
+        for count in [1, 6].map(|count| NonZeroU32::new(count).unwrap()) {
             let mut blocks = Blocks::default();
             let mut impulses = vec![0.0; problem.rows.len()];
             blocks.load(&problem, &impulses, count);

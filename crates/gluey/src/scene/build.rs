@@ -79,6 +79,10 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         let problem = root.key("time").key("dt").problem(format!("the run would have {steps:.1e} steps"));
         problems.push(problem.help(format!("`until` / `dt` must not exceed {MOST_STEPS:.1e}")));
     }
+    if file.solver.blocks.is_some() && !matches!(file.solver.method, MethodFile::Apgs) {
+        let problem = root.key("solver").key("blocks").problem("this method has no blocks");
+        problems.push(problem.help("leave it out, or use method = \"apgs\""));
+    }
     if problems.is_empty() {
         if particles.is_empty() && openings.inlets.is_empty() {
             let problem = Problem::general("the scene has no particles");
@@ -108,7 +112,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let state = State { particles, clumps, ..State::default() };
     let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
     simulation.solver = match file.solver.method {
-        MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::default()) as Box<dyn Projection>,
+        MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::with_blocks(file.solver.blocks)) as Box<dyn Projection>,
         MethodFile::Apgd => Box::new(AcceleratedGradient::default()),
         MethodFile::Uzawa => Box::new(Uzawa),
     };

@@ -580,6 +580,8 @@ pub struct SolverFile {
     pub tolerance: Option<Positive>,
     /// Limit on sweeps (default 200000).
     pub max_sweeps: Option<std::num::NonZeroU64>,
+    /// Blocks of particles that threads share, of `apgs` (default: the more the more particles there are).
+    pub blocks: Option<std::num::NonZeroU32>,
     /// Which impulses, where several give the same velocity (default: the least where a law of the scene remembers them).
     pub impulses: Option<ImpulsesFile>,
     /// What to do when the tolerance is not reached.

@@ -23,7 +23,8 @@ use crate::interaction::ObstacleImpulse;
 use crate::morton::Curve;
 use crate::openings::Openings;
 use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
-use crate::room::make_room;
+use crate::room::{make_room, set_length};
+use crate::shares::share_of;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
 const DIVERTED: f64 = 0.25;
@@ -203,10 +204,17 @@ impl Workspace {
         self.problem.inverse_mass = std::mem::take(&mut self.prediction.inverse_metric);
         self.problem.mobility = self.prediction.mobility.take();
         (self.problem.dt, self.problem.length) = (now.span.dt, now.length());
-        let margin = MARGIN * now.length();
-        self.diversion.clear();
-        self.diversion.reserve_exact(self.problem.apriori.len());
-        self.diversion.extend(self.problem.apriori.iter().map(|v| DIVERTED * v.length() * now.span.dt + margin));
+        let (margin, count, dt) = (MARGIN * now.length(), self.problem.apriori.len(), now.span.dt);
+        set_length(&mut self.diversion, count, 0.0);
+        let share = share_of(count);
+        self.diversion.par_chunks_mut(share).zip(self.problem.apriori.par_chunks(share)).for_each(
+            |(diversions, apriori)| {
+                diversions
+                    .iter_mut()
+                    .zip(apriori)
+                    .for_each(|(diversion, v)| *diversion = DIVERTED * v.length() * dt + margin);
+            },
+        );
         // Every time: an order of other positions would make the step depend on more than its state.
         self.curve.sort(&now.state.particles.position, &mut self.problem.order);
     }
@@ -302,6 +310,14 @@ impl Workspace {
 
     /// Whether someone was diverted further than the list allows for; what they were diverted by is then noted.
     fn outran_the_list(&mut self) -> Result<bool, StepError> {
+        let within =
+            |((v, apriori), diversion): ((&DVec3, &DVec3), &f64)| v.distance(*apriori) * self.problem.dt <= *diversion;
+        let share = share_of(self.velocity.len());
+        let pieces = self.velocity.par_chunks(share).zip(self.problem.apriori.par_chunks(share));
+        let pieces = pieces.zip(self.diversion.par_chunks(share));
+        if pieces.all(|((v, apriori), diversion)| v.iter().zip(apriori).zip(diversion).all(within)) {
+            return Ok(false);
+        }
         let mut outran = false;
         for (i, (v, apriori)) in self.velocity.iter().zip(&self.problem.apriori).enumerate() {
             let diverted = v.distance(*apriori) * self.problem.dt;

@@ -5,13 +5,15 @@
 //! have come or left and indices mean others, it holds or fails as for those who moved.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::candidates::Search;
 use super::{Refusal, StepError};
 use crate::geometry::{Obstacle, Shape};
 use crate::neighbours::Neighbours;
 use crate::projection::ALONE;
-use crate::room::make_room;
+use crate::room::{make_room, set_length};
+use crate::shares::share_of;
 
 /// By how much the balls of a list exceed those of the step it is made in: this much of the smallest radius for all,
 const SKIN: f64 = 0.1;
@@ -24,6 +26,8 @@ const WIDEST: f64 = 0.3;
 const WORTHWHILE: f64 = 2.0;
 /// What a fixed obstacle may be further away than the enlarged ball reaches and is still remembered: far above rounding.
 const MARGIN: f64 = 1e-6;
+/// Particles whose mean velocity is taken for that of the crowd; any would be right.
+const SAMPLES: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Vicinity {
@@ -135,16 +139,21 @@ impl Vicinity {
     /// then the list also serves to look for pairs that were missed. Gives the longest way.
     fn measure(&mut self, search: &Search) -> f64 {
         let Search { particles, apriori, diversion, dt, .. } = *search;
-        let crowd = apriori.iter().sum::<DVec3>() / particles.len().max(1) as f64;
-        let mut fastest: f64 = 0.0;
-        self.extent.clear();
-        self.extent.reserve_exact(particles.len());
-        self.extent.extend(apriori.iter().zip(&particles.radius).zip(diversion).map(|((v, radius), diversion)| {
-            let way = (*v - crowd).length() * dt;
-            fastest = fastest.max(way);
-            radius + way + diversion.max(v.length() * dt)
-        }));
-        fastest
+        let (count, samples) = (particles.len(), particles.len().min(SAMPLES));
+        let crowd = (0..samples).map(|k| apriori[k * count / samples]).sum::<DVec3>() / samples.max(1) as f64;
+        set_length(&mut self.extent, count, 0.0);
+        let share = share_of(count);
+        let pieces = self.extent.par_chunks_mut(share).enumerate().map(|(piece, extents)| {
+            let (mut fastest, first) = (0.0_f64, piece * share);
+            for (i, extent) in (first..).zip(extents) {
+                let (v, radius) = (apriori[i], particles.radius[i]);
+                let way = (v - crowd).length() * dt;
+                fastest = fastest.max(way);
+                *extent = radius + way + diversion[i].max(v.length() * dt);
+            }
+            fastest
+        });
+        pieces.reduce(|| 0.0, f64::max)
     }
 
     fn knows(&self, obstacles: &[Obstacle]) -> bool {
