@@ -454,6 +454,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn blocks_are_even_and_as_many_as_the_documentation_says() {
+        let sizes = [0, 1, 5_999, 6_000, 10_000, 30_000, 100_000, 1_000_000];
+        assert_eq!(sizes.map(|bodies| blocks_for(bodies).get()), [1, 1, 1, 2, 2, 4, 8, 28]);
+    }
+
+    #[test]
     fn a_prospect_waits_as_the_residual_falls() {
         let mut prospect = Prospect::default();
         assert!(!prospect.is_due(15) && prospect.is_due(16));
