@@ -264,6 +264,7 @@ fn what_contradicts_itself_is_refused() {
     refused(&GOOD.replace("until", "max_substeps = 0\nuntil"), &["bad.toml:5:16: a positive whole number"]);
     refused(&format!("{GOOD}[solver]\nmax_sweeps = -1"), &["bad.toml:10:14: a positive whole number"]);
     refused(&format!("{GOOD}[solver]\nblocks = 0"), &["bad.toml:10:10: a positive whole number"]);
+    refused(&format!("{GOOD}[solver]\nblocks = 5000"), &["bad.toml:10:10: too many blocks", "at most 4096"]);
     refused(
         &format!("{GOOD}[solver]\nmethod = 'apgd'\nblocks = 4"),
         &["bad.toml:11:10: this method has no blocks", "method = \"apgs\""],

@@ -100,6 +100,9 @@ impl Projection for AcceleratedGaussSeidel {
 }
 
 impl AcceleratedGaussSeidel {
+    /// More blocks than this are not made: who owns the rows between two of them is asked for every two.
+    pub const MOST_BLOCKS: u32 = 4_096;
+
     /// Cuts problems in so many blocks, which threads share: no more threads than blocks are of use. Results depend on the
     /// cut (within the tolerance), not on the threads. Without a wish it depends on the size of the problem.
     #[must_use]

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use super::quads::{Joining, Objective, PIECE, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
-use super::{Problem, Row, WALL, worse};
+use super::{AcceleratedGaussSeidel, Problem, Row, WALL, worse};
 use crate::ahead::ask_for;
 use crate::room::{make_room, refill};
 
@@ -150,10 +150,11 @@ pub(super) struct Advance {
 }
 
 impl Blocks {
-    /// Cuts the problem in so many blocks, or one a body, and starts from these impulses, raised to `lower`.
+    /// Cuts the problem in so many blocks, or one a body, or the most there may be, and starts from these impulses, raised
+    /// to `lower`.
     pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], blocks: NonZeroU32) {
         let count = problem.inverse_mass.len();
-        let size = count.div_ceil(blocks.get() as usize).max(1);
+        let size = count.div_ceil(blocks.get().min(AcceleratedGaussSeidel::MOST_BLOCKS) as usize).max(1);
         let blocks = count.div_ceil(size).max(1);
         refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);

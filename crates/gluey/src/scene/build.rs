@@ -79,9 +79,13 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         let problem = root.key("time").key("dt").problem(format!("the run would have {steps:.1e} steps"));
         problems.push(problem.help(format!("`until` / `dt` must not exceed {MOST_STEPS:.1e}")));
     }
-    if file.solver.blocks.is_some() && !matches!(file.solver.method, MethodFile::Apgs) {
-        let problem = root.key("solver").key("blocks").problem("this method has no blocks");
-        problems.push(problem.help("leave it out, or use method = \"apgs\""));
+    if let Some(blocks) = file.solver.blocks {
+        let (place, most) = (root.key("solver").key("blocks"), AcceleratedGaussSeidel::MOST_BLOCKS);
+        if !matches!(file.solver.method, MethodFile::Apgs) {
+            problems.push(place.problem("this method has no blocks").help("leave it out, or use method = \"apgs\""));
+        } else if blocks.get() > most {
+            problems.push(place.problem("too many blocks").help(format!("at most {most}; one a thread is enough")));
+        }
     }
     if problems.is_empty() {
         if particles.is_empty() && openings.inlets.is_empty() {
