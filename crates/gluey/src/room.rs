@@ -19,10 +19,8 @@ pub(crate) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
     list.resize(length, value);
 }
 
-/// A list of this length. Entries that it had before stay as they are; who asks writes over them.
+/// A list of this length. Entries that it had before stay as they are.
 pub(crate) fn set_length<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
-    if list.capacity() < length {
-        list.reserve_exact(length - list.len());
-    }
+    make_room(list, length.saturating_sub(list.len()));
     list.resize(length, value);
 }

@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, smooth, sweep};
 use super::{Problem, Row, WALL, worse};
-use crate::room::{make_room, refill};
+use crate::room::{make_room, refill, set_length};
 
 /// Rows of a piece, or a few more.
 pub(super) const PIECE: usize = 2_048;
@@ -93,9 +93,9 @@ impl Quads {
         for count in &mut colouring.next {
             (*count, end) = (end, end + count.next_multiple_of(4));
         }
-        grow(&mut self.rows, end, NONE);
+        set_length(&mut self.rows, end, NONE);
         self.sheet.grow(end / 4, wall);
-        grow(&mut self.unknowns, end / 4, Unknowns::default());
+        set_length(&mut self.unknowns, end / 4, Unknowns::default());
         let inverse_dt = problem.dt.recip();
         for &(Joining { row, i, j }, colour) in &colouring.rows {
             let next = &mut colouring.next[colour as usize];
@@ -118,7 +118,7 @@ impl Quads {
             self.unknowns[quad].x[lane] = (scale * impulses[row as usize]).max(lower);
             if lower != 0.0 {
                 if self.bounds.len() <= quad {
-                    grow(&mut self.bounds, quad + 1, Bounds::default());
+                    set_length(&mut self.bounds, quad + 1, Bounds::default());
                 }
                 self.bounds[quad].lower[lane] = lower;
             }
@@ -259,12 +259,6 @@ impl Colouring {
             (self.taken[i as usize], self.taken[j as usize]) = (0, 0);
         }
     }
-}
-
-fn grow<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
-    let more = length - list.len();
-    make_room(list, more);
-    list.resize(length, value);
 }
 
 /// √A_cc, in a border with the masses of its copies.

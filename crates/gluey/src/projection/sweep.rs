@@ -15,7 +15,7 @@
 //! Where the processor has 256-bit lanes and fused multiplication they are used; the same operations in the same order give
 //! the same bits without.
 
-use crate::room::make_room;
+use crate::room::set_length;
 
 /// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,9 +86,7 @@ impl Sheet {
     pub fn grow(&mut self, count: usize, body: u32) {
         assert!((body as usize) < self.bodies, "a quad joins bodies that there are");
         let nobody = Joint { normal: [0.0; 3], i: body, j: body };
-        let more = count - self.quads.len();
-        make_room(&mut self.quads, more);
-        self.quads.resize(count, Quad { joints: [nobody; 4], rate: [0.0; 4] });
+        set_length(&mut self.quads, count, Quad { joints: [nobody; 4], rate: [0.0; 4] });
     }
 
     /// Puts a row in a lane of a quad.

@@ -7,7 +7,7 @@ use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::{Obstacle, Particles, Touch};
 use crate::projection::{Row, WALL};
-use crate::room::make_room;
+use crate::room::{make_room, set_length};
 
 use super::Refusal;
 use super::places::Places;
@@ -327,10 +327,9 @@ impl Candidates {
     fn join(&mut self, from: usize, slots: &[Self]) -> usize {
         let to = from + slots.iter().map(|slot| slot.pairs.len()).sum::<usize>();
         if to > self.pairs.len() {
-            self.make_room(to - self.pairs.len());
-            self.pairs.resize(to, Pair::UNUSED);
-            self.rows.resize(to, Row { i: 0, j: 0, normal: DVec3::ZERO, gap: 0.0, lower: 0.0 });
-            self.warm.resize(to, 0.0);
+            set_length(&mut self.pairs, to, Pair::UNUSED);
+            set_length(&mut self.rows, to, Row { i: 0, j: 0, normal: DVec3::ZERO, gap: 0.0, lower: 0.0 });
+            set_length(&mut self.warm, to, 0.0);
         }
         self.fastest = slots.iter().fold(self.fastest, |fastest, slot| fastest.max(slot.fastest));
         let Self { pairs, rows, warm, .. } = self;
