@@ -99,7 +99,8 @@ struct Near {
 }
 
 impl Search<'_> {
-    /// All pairs whose gap could close, in the place of those in the list. Gaps of spheres and of convex obstacles are convex in the positions, so
+    /// All pairs whose gap could close, in the place of those in the list. Gaps of spheres and of convex obstacles are convex
+    /// in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen.
     pub(super) fn run(
@@ -323,7 +324,7 @@ impl Candidates {
     }
 
     /// Puts what several searches found after the first so many, over what is there; tells how many there are then. Each
-    /// thread copies what it found: it need not come from elsewhere, and whoever reads it next finds it in several places.
+    /// thread copies about what it found, which it has in its cache.
     fn join(&mut self, from: usize, slots: &[Self]) -> usize {
         let to = from + slots.iter().map(|slot| slot.pairs.len()).sum::<usize>();
         if to > self.pairs.len() {

@@ -207,14 +207,12 @@ impl Workspace {
         let (margin, count, dt) = (MARGIN * now.length(), self.problem.apriori.len(), now.span.dt);
         set_length(&mut self.diversion, count, 0.0);
         let share = share_of(count);
-        self.diversion.par_chunks_mut(share).zip(self.problem.apriori.par_chunks(share)).for_each(
-            |(diversions, apriori)| {
-                diversions
-                    .iter_mut()
-                    .zip(apriori)
-                    .for_each(|(diversion, v)| *diversion = DIVERTED * v.length() * dt + margin);
-            },
-        );
+        let pieces = self.diversion.par_chunks_mut(share).zip(self.problem.apriori.par_chunks(share));
+        pieces.for_each(|(diversions, apriori)| {
+            for (diversion, v) in diversions.iter_mut().zip(apriori) {
+                *diversion = DIVERTED * v.length() * dt + margin;
+            }
+        });
         // Every time: an order of other positions would make the step depend on more than its state.
         self.curve.sort(&now.state.particles.position, &mut self.problem.order);
     }
@@ -310,6 +308,7 @@ impl Workspace {
 
     /// Whether someone was diverted further than the list allows for; what they were diverted by is then noted.
     fn outran_the_list(&mut self) -> Result<bool, StepError> {
+        // Mostly nobody was.
         let within =
             |((v, apriori), diversion): ((&DVec3, &DVec3), &f64)| v.distance(*apriori) * self.problem.dt <= *diversion;
         let share = share_of(self.velocity.len());
