@@ -104,7 +104,7 @@ pub fn threads(wishes: &Wishes) -> Answer<()> {
 }
 
 /// The time in which a core sees what another has written: about 30 ns where they share a cache, 150 and more where they
-/// do not, and on a virtual machine that may change from one minute to the next.
+/// do not, and on a virtual machine that may change within seconds.
 fn handover() -> Duration {
     let ball = AtomicU64::new(0);
     std::thread::scope(|scope| {

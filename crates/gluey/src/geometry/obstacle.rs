@@ -214,7 +214,8 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Whether [`Self::touches`] needs no longer than [`Self::may_reach`], which there is no need to ask then.
+    /// Whether [`Self::touches`] needs no longer than [`Self::may_reach`], which there is no need to ask then: that of a box
+    /// with [`Shape::sides_within`].
     #[inline]
     pub(crate) fn touches_at_once(&self) -> bool {
         self.images.is_none() && matches!(self.shape, Shape::Box { side: Side::Inside, .. })

@@ -73,6 +73,7 @@ impl Particles {
 
     /// xⁿ⁺¹ = xⁿ + hVⁿ⁺¹ with the velocities given.
     pub fn advance(&mut self, velocity: &[DVec3], dt: f64) {
+        debug_assert_eq!(velocity.len(), self.len(), "one velocity a particle");
         let share = share_of(velocity.len());
         let kept = self.velocity.par_chunks_mut(share);
         let pieces = self.position.par_chunks_mut(share).zip(kept).zip(velocity.par_chunks(share));

@@ -56,7 +56,7 @@ const FIRST_PROSPECT: u64 = 16;
 
 /// So many bodies or more are cut in blocks,
 const LEAST_CUT: usize = 6_000;
-/// two where there are about so many, and as many times that as the square root of how many times there are.
+/// 2 √(bodies / this) of them, rounded to an even number.
 const BODIES_OF_TWO_BLOCKS: f64 = 5_000.0;
 /// What a sum of numbers that cancel may be wrong by, relative to their size: near the end the objective changes by far
 /// less.
@@ -104,7 +104,8 @@ impl AcceleratedGaussSeidel {
     pub const MOST_BLOCKS: u32 = 4_096;
 
     /// Cuts problems in so many blocks, which threads share: no more threads than blocks are of use. Results depend on the
-    /// cut (within the tolerance), not on the threads. Without a wish it depends on the size of the problem.
+    /// cut (within the tolerance), not on the threads. Without a wish it depends on the size of the problem; more
+    /// than [`Self::MOST_BLOCKS`] are taken for these.
     #[must_use]
     pub fn with_blocks(count: Option<NonZeroU32>) -> Self {
         Self { count, ..Self::default() }

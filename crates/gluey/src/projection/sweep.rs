@@ -10,7 +10,7 @@
 //! the momentum β d is added on the way, so that a sweep reads and writes each row once. Rows are taken four at a time.
 //! Rows of a quad share no body that can move, so relaxing them together is relaxing them one after the other: it *is*
 //! Gauss–Seidel, in the order of the list. Consecutive quads mostly share no body either, so that one need not wait for the
-//! other; see [`Quads::fill`].
+//! other; see [`Quads::add`].
 //!
 //! Where the processor has 256-bit lanes and fused multiplication they are used; the same operations in the same order give
 //! the same bits without.
