@@ -88,8 +88,10 @@ impl<'a> Step<'a> {
         prediction: &mut Prediction,
         law: impl Fn(usize, Drive) -> (DVec3, f64) + Sync,
     ) -> Result<(), EnvironmentError> {
+        let uniform = self.is_uniform();
         let one = |i: usize| {
-            let (velocity, inverse_metric) = law(i, self.drive(i)?);
+            let drive = if uniform { self.uniform_drive(i) } else { self.drive(i)? };
+            let (velocity, inverse_metric) = law(i, drive);
             self.checked(i, self.forcing.dimension.keep(velocity), inverse_metric)
         };
         let count = self.particles.len();
@@ -97,7 +99,7 @@ impl<'a> Step<'a> {
         prediction.velocity.resize(count, DVec3::ZERO);
         prediction.inverse_metric.resize(count, 0.0);
         // Expressions may take long at some particles; gravity and drag take no time but that of memory.
-        let together = if self.is_uniform() { share_of(count) } else { CHUNK };
+        let together = if uniform { share_of(count) } else { CHUNK };
         let metrics = prediction.inverse_metric.par_chunks_mut(together);
         let pieces = prediction.velocity.par_chunks_mut(together).zip(metrics).enumerate();
         let failed = pieces.any(|(piece, (velocity, metric))| {
@@ -123,12 +125,15 @@ impl<'a> Step<'a> {
         self.forces.is_empty() && self.forcing.flow.is_none()
     }
 
+    /// Of gravity and drag alone: so little that it must not go through memory.
+    #[inline]
+    fn uniform_drive(&self, i: usize) -> Drive {
+        Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag: self.drag(i) }
+    }
+
     fn drive(&self, i: usize) -> Result<Drive, EnvironmentError> {
         let Particles { position, velocity, radius, mass, group, .. } = self.particles;
         let (x, v) = (position[i], velocity[i]);
-        if self.is_uniform() {
-            return Ok(Drive { acceleration: self.gravity, flow: DVec3::ZERO, drag: self.drag(i) });
-        }
         let mut values = [self.span.start, x.x, x.y, x.z, v.x, v.y, v.z, radius[i], mass[i]];
         let mut acceleration = self.gravity;
         for StepForce { force, components } in &self.forces {
@@ -149,6 +154,7 @@ impl<'a> Step<'a> {
     }
 
     /// ζ.
+    #[inline]
     fn drag(&self, i: usize) -> f64 {
         let fraction = match &self.crowding {
             Crowding::Uniform(fraction) => *fraction,

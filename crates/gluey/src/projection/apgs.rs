@@ -125,7 +125,7 @@ trait Sweeps {
     /// ω after the first sweeps: as large as the order of the rows bears with momentum.
     const OVER_RELAXATION: f64;
     /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
-    fn unload(&self, problem: &Problem, impulses: &mut [f64]);
+    fn unload(&mut self, problem: &Problem, impulses: &mut [f64]);
     /// V at the swept point from its impulses alone: sweeps accumulate rounding.
     fn refresh(&mut self, problem: &Problem);
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
@@ -143,7 +143,7 @@ trait Sweeps {
 impl Sweeps for Blocks {
     const OVER_RELAXATION: f64 = 1.2;
 
-    fn unload(&self, problem: &Problem, impulses: &mut [f64]) {
+    fn unload(&mut self, problem: &Problem, impulses: &mut [f64]) {
         self.unload(problem, impulses);
     }
 
@@ -175,8 +175,8 @@ impl Sweeps for Blocks {
 impl Sweeps for Levers {
     const OVER_RELAXATION: f64 = 1.1;
 
-    fn unload(&self, _: &Problem, impulses: &mut [f64]) {
-        self.unload(impulses);
+    fn unload(&mut self, _: &Problem, impulses: &mut [f64]) {
+        (*self).unload(impulses);
     }
 
     fn refresh(&mut self, _: &Problem) {
@@ -236,7 +236,7 @@ impl Task<'_> {
     }
 
     /// The impulses of the swept point, and how good they are.
-    fn conclude(&mut self, rows: &impl Sweeps, impulses: &mut [f64]) -> Accuracy {
+    fn conclude(&mut self, rows: &mut impl Sweeps, impulses: &mut [f64]) -> Accuracy {
         rows.unload(self.problem, impulses);
         self.problem.velocity_into(impulses, self.velocity);
         self.problem.accuracy_with(impulses, self.velocity)

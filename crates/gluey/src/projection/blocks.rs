@@ -180,9 +180,11 @@ impl Blocks {
     }
 
     /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
-    pub(super) fn unload(&self, problem: &Problem, impulses: &mut [f64]) {
-        self.interiors.iter().for_each(|block| block.rows.unload(problem, &block.bodies, impulses));
-        self.borders.iter().for_each(|border| border.rows.unload(problem, &border.copies, impulses));
+    pub(super) fn unload(&mut self, problem: &Problem, impulses: &mut [f64]) {
+        each(&mut self.interiors, |interior| interior.rows.find_impulses(problem, &interior.bodies));
+        each(&mut self.borders, |border| border.rows.find_impulses(problem, &border.copies));
+        let own = self.interiors.iter().map(|interior| &interior.rows);
+        own.chain(self.borders.iter().map(|border| &border.rows)).for_each(|rows| rows.unload(impulses));
     }
 
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move

@@ -31,6 +31,8 @@ pub(super) struct Quads {
     colouring: Colouring,
     /// An earlier swept point.
     mark: Vec<[f64; 4]>,
+    /// Impulses of the swept point.
+    impulses: Vec<f64>,
 }
 
 /// Colours of the rows of a piece.
@@ -136,17 +138,29 @@ impl Quads {
             .map(|((quad, bounds), unknown)| (quad, bounds.lower, unknown))
     }
 
-    /// The impulses in the problem's order, exactly `lower` where the bound holds.
-    pub(super) fn unload(&self, problem: &Problem, bodies: &[Body], impulses: &mut [f64]) {
-        for ((quad, lower, unknown), rows) in self.each().zip(self.rows.chunks_exact(4)) {
-            for (lane, &row) in rows.iter().enumerate().filter(|(_, row)| **row != NONE) {
-                let (z, bound) = (unknown.x[lane], lower[lane]);
-                // Most bounds are 0, which needs no look at the row.
-                let lower = if bound == 0.0 { 0.0 } else { problem.rows[row as usize].lower };
+    /// Finds the impulses, exactly `lower` where the bound holds.
+    pub(super) fn find_impulses(&mut self, problem: &Problem, bodies: &[Body]) {
+        let mut impulses = std::mem::take(&mut self.impulses);
+        set_length(&mut impulses, self.rows.len(), 0.0);
+        for ((quad, bounds, unknown), (rows, impulses)) in
+            self.each().zip(self.rows.chunks_exact(4).zip(impulses.chunks_exact_mut(4)))
+        {
+            for lane in 0..4 {
+                let (z, bound) = (unknown.x[lane], bounds[lane]);
+                // Most bounds are 0, which needs no look at the row; what pads a quad has no other.
+                let lower = if bound == 0.0 { 0.0 } else { problem.rows[rows[lane] as usize].lower };
                 let scale = scale(&quad.joints[lane], bodies);
                 let impulse = if scale > 0.0 { z / scale } else { z };
-                impulses[row as usize] = if z == bound { lower } else { impulse.max(lower) };
+                impulses[lane] = if z == bound { lower } else { impulse.max(lower) };
             }
+        }
+        self.impulses = impulses;
+    }
+
+    /// Puts the impulses found into the problem's order.
+    pub(super) fn unload(&self, impulses: &mut [f64]) {
+        for (&row, impulse) in self.rows.iter().zip(&self.impulses).filter(|(row, _)| **row != NONE) {
+            impulses[row as usize] = *impulse;
         }
     }
 
@@ -309,7 +323,8 @@ mod tests {
                 assert_eq!(moved.len(), count, "{quad:?}");
             }
             let mut back = vec![0.0; impulses.len()];
-            quads.unload(&problem, &bodies, &mut back);
+            quads.find_impulses(&problem, &bodies);
+            quads.unload(&mut back);
             assert!(back.iter().zip(&impulses).all(|(a, b)| (a - b).abs() <= 1e-12 * b), "{back:?}");
         }
     }
