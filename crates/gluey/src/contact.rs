@@ -120,6 +120,11 @@ pub struct Contact {
     pub impulse: f64,
 }
 
+impl Contact {
+    /// Stands where a list has room and no contact yet.
+    pub(crate) const NONE: Self = Self { pair: Pair::UNUSED, gamma: 0.0, impulse: 0.0 };
+}
+
 /// A contact with its place in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactGeometry {

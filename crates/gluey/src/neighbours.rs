@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::geometry::Cell;
 use crate::room::make_room;
+use crate::shares::share_of;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 512;
@@ -128,25 +129,32 @@ impl Neighbours {
         f64::from(self.reference[i].extent)
     }
 
-    fn covers(&self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64) -> bool {
+    fn covers(&self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64 + Sync) -> bool {
         if self.reference.len() != position.len() {
             return false;
         }
         let drift = self.drift(position);
         let rounding = drift.abs().element_sum() * ROUNDING;
         let from = self.origin + drift;
-        let (mut unused, mut allowed) = (0.0, 0.0);
-        for (i, ((x, extent), reference)) in position.iter().zip(extent).zip(&self.reference).enumerate() {
-            let room = reference.room(*extent) - rounding;
-            let moved = self.up_to_periods(*x - from - reference.centre.as_dvec3()).length_squared();
-            // Written so that what is not a number is not covered.
-            if !(room >= 0.0 && moved <= room * room) {
-                return false;
+        let share = share_of(position.len());
+        let parts = position.par_chunks(share).zip(extent.par_chunks(share)).zip(self.reference.par_chunks(share));
+        // How much wider than needed the balls of a part are than may be; none where one is too small. Sums depend on the
+        // parts, and with them when a list is made anew, not what is found with it.
+        let excess = |(part, ((position, extent), reference)): (usize, ((&[DVec3], &[f64]), &[Reference]))| {
+            let mut excess = 0.0;
+            for (i, ((x, extent), reference)) in (part * share..).zip(position.iter().zip(extent).zip(reference)) {
+                let room = reference.room(*extent) - rounding;
+                let moved = self.up_to_periods(*x - from - reference.centre.as_dvec3()).length_squared();
+                // Written so that what is not a number is not covered.
+                if !(room >= 0.0 && moved <= room * room) {
+                    return None;
+                }
+                excess += room - (TOO_WIDE * skin(i) + SPARE * extent);
             }
-            unused += room;
-            allowed += TOO_WIDE * skin(i) + SPARE * extent;
-        }
-        unused <= allowed
+            Some(excess)
+        };
+        let excess = parts.enumerate().map(excess).try_reduce(|| 0.0, |a, b| Some(a + b));
+        excess.is_some_and(|excess| excess <= 0.0)
     }
 
     /// The mean displacement of a few particles since the list was made.

@@ -8,3 +8,21 @@ const LEAST: usize = 4_096;
 pub(crate) fn share_of(count: usize) -> usize {
     count.div_ceil(rayon::current_num_threads()).max(LEAST)
 }
+
+/// Lets each thread write its part of a list, `counts` of them one after the other; `write` is told which it is.
+pub(crate) fn write_parts<T: Send>(list: &mut [T], counts: &[usize], write: &(impl Fn(usize, &mut [T]) + Sync)) {
+    write_from(0, list, counts, write);
+}
+
+fn write_from<T: Send>(first: usize, list: &mut [T], counts: &[usize], write: &(impl Fn(usize, &mut [T]) + Sync)) {
+    if counts.len() <= 1 {
+        counts.iter().for_each(|_| write(first, list));
+        return;
+    }
+    let (here, later) = counts.split_at(counts.len() / 2);
+    let (list, rest) = list.split_at_mut(here.iter().sum());
+    rayon::join(
+        || write_from(first, list, here, write),
+        || write_from(first + here.len(), rest, later, write),
+    );
+}

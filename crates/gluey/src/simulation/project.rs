@@ -24,7 +24,7 @@ use crate::morton::Curve;
 use crate::openings::Openings;
 use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
 use crate::room::{make_room, set_length};
-use crate::shares::share_of;
+use crate::shares::{share_of, write_parts};
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
 const DIVERTED: f64 = 0.25;
@@ -120,6 +120,8 @@ pub(super) struct Workspace {
     rule: LeastNorm,
     /// The vectors u of the impulses.
     pub springs: Vec<DVec3>,
+    /// Contacts that each thread keeps.
+    kept: Vec<usize>,
 }
 
 impl Workspace {
@@ -568,22 +570,30 @@ impl Workspace {
 
     /// Without glue the next step needs nothing of the contacts but where to start from.
     fn keep_what_pushes(&mut self, to_whole_step: f64, contacts: &mut Vec<Contact>) {
-        contacts.clear();
-        for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
-            if impulse != 0.0 && !is_further_plane(pair.partner()) {
-                make_room(contacts, 1);
-                contacts.push(Contact { pair, gamma: 0.0, impulse: impulse * to_whole_step });
+        let Self { pairs, impulses, kept, report, .. } = self;
+        let share = share_of(pairs.len());
+        // Who pushes is in no order: that is no branch for a processor to guess.
+        let pushes = |pair: &Pair, impulse: &f64| usize::from((*impulse != 0.0) & !is_further_plane(pair.partner()));
+        let parts = pairs.par_chunks(share).zip(impulses.par_chunks(share));
+        let count = |(pairs, impulses): (&[Pair], &[f64])| pairs.iter().zip(impulses).map(|(p, i)| pushes(p, i)).sum();
+        parts.map(count).collect_into_vec(kept);
+        set_length(contacts, kept.iter().sum(), Contact::NONE);
+        write_parts(contacts, kept, &|part, contacts| {
+            let mut at = 0;
+            for (pair, impulse) in pairs.iter().zip(&*impulses).skip(part * share).take(share) {
+                let Some(contact) = contacts.get_mut(at) else { break };
+                *contact = Contact { pair: *pair, gamma: 0.0, impulse: impulse * to_whole_step };
+                at += pushes(pair, impulse);
             }
-        }
-        self.report.glued = 0;
+        });
+        report.glued = 0;
     }
 
     /// The new list is written over the old one, which is first moved to the end of its memory: so there is never a second
     /// list, the largest part of the state.
     fn carry_on(&mut self, adhesion: &Adhesion, step: &Step, to_whole_step: f64, contacts: &mut Vec<Contact>) {
-        const NOTHING: Contact = Contact { pair: Pair::UNUSED, gamma: 0.0, impulse: 0.0 };
         let old = contacts.len();
-        contacts.resize(contacts.capacity(), NOTHING);
+        contacts.resize(contacts.capacity(), Contact::NONE);
         let mut read = contacts.len() - old;
         contacts.copy_within(..old, read);
         let (mut written, mut glued) = (0, 0);
@@ -604,7 +614,7 @@ impl Workspace {
                 if written == read {
                     let end = contacts.len();
                     make_room(contacts, LEAST_ROOM.max(end / 8));
-                    contacts.resize(contacts.capacity(), NOTHING);
+                    contacts.resize(contacts.capacity(), Contact::NONE);
                     let room = contacts.len() - end;
                     contacts.copy_within(read..end, read + room);
                     read += room;
