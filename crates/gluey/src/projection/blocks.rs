@@ -27,6 +27,7 @@ use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
 use super::{AcceleratedGaussSeidel, Problem, Row, WALL, worse};
 use crate::ahead::ask_for;
 use crate::room::{make_room, refill};
+use crate::shares::share_of;
 
 /// Bodies whose rows are asked for in advance: bodies near each other in space may have been listed far from each other.
 const AHEAD: u32 = 24;
@@ -393,16 +394,20 @@ fn copies_of<'a>(arrivals: &'a [Run], borders: &'a [Border]) -> impl Iterator<It
 impl Listing {
     fn list(&mut self, problem: &Problem) {
         let Self { start, rows } = self;
-        let sorted = problem.rows.is_sorted_by_key(|row| row.i);
-        // Unsorted, `start[i + 1]` first tells where the next row of body i goes, and in the end where they end.
-        let ahead = if sorted { 1 } else { 2 };
-        refill(start, problem.inverse_mass.len() + ahead, 0);
-        problem.rows.iter().for_each(|row| start[row.i as usize + ahead] += 1);
+        let count = problem.inverse_mass.len();
+        refill(start, count + 1, 0);
+        rows.clear();
+        if find_starts(&problem.rows, start) {
+            return;
+        }
+        // `start[i + 1]` first tells where the next row of body i goes, and in the end where they end.
+        refill(start, count + 2, 0);
+        problem.rows.iter().for_each(|row| start[row.i as usize + 2] += 1);
         for at in 1..start.len() {
             start[at] += start[at - 1];
         }
-        refill(rows, if sorted { 0 } else { problem.rows.len() }, 0);
-        for (c, row) in problem.rows.iter().enumerate().take(rows.len()) {
+        refill(rows, problem.rows.len(), 0);
+        for (c, row) in problem.rows.iter().enumerate() {
             let next = &mut start[row.i as usize + 1];
             rows[*next as usize] = c as u32;
             *next += 1;
@@ -418,6 +423,26 @@ impl Listing {
     fn range(&self, body: usize) -> Range<usize> {
         self.start[body] as usize..self.start[body + 1] as usize
     }
+}
+
+/// Where the rows of each body begin if they come body by body, and the end of all; tells whether they do.
+fn find_starts(rows: &[Row], start: &mut [u32]) -> bool {
+    let share = share_of(start.len());
+    let before = |body: usize| rows.partition_point(|row| (row.i as usize) < body);
+    // Rows that do not come body by body are not between where those of the bodies of some part should be, or not in order.
+    let find = |(part, start): (usize, &mut [u32])| {
+        let (first, last) = (part * share, part * share + start.len());
+        let mut next = before(first);
+        let end = before(last);
+        for (body, start) in (first..).zip(start) {
+            *start = next as u32;
+            while next < end && rows[next].i as usize == body {
+                next += 1;
+            }
+        }
+        next == end
+    };
+    start.par_chunks_mut(share).enumerate().map(find).reduce(|| true, |a, b| a & b) && before(start.len()) == rows.len()
 }
 
 impl Interior {
