@@ -124,8 +124,9 @@ fn blocks_for(bodies: usize) -> NonZeroU32 {
 trait Sweeps {
     /// ω after the first sweeps: as large as the order of the rows bears with momentum.
     const OVER_RELAXATION: f64;
-    /// The impulses of the swept point, in the problem's order; exactly `lower` where the bound holds.
-    fn unload(&mut self, problem: &Problem, impulses: &mut [f64]);
+    /// The impulses of the swept point, exactly `lower` where the bound holds, and the velocities that they alone give; both
+    /// in the problem's order.
+    fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>);
     /// V at the swept point from its impulses alone: sweeps accumulate rounding.
     fn refresh(&mut self, problem: &Problem);
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
@@ -143,8 +144,8 @@ trait Sweeps {
 impl Sweeps for Blocks {
     const OVER_RELAXATION: f64 = 1.2;
 
-    fn unload(&mut self, problem: &Problem, impulses: &mut [f64]) {
-        self.unload(problem, impulses);
+    fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>) {
+        self.unload(problem, impulses, velocity);
     }
 
     fn refresh(&mut self, problem: &Problem) {
@@ -175,8 +176,9 @@ impl Sweeps for Blocks {
 impl Sweeps for Levers {
     const OVER_RELAXATION: f64 = 1.1;
 
-    fn unload(&mut self, _: &Problem, impulses: &mut [f64]) {
+    fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>) {
         (*self).unload(impulses);
+        problem.velocity_into(impulses, velocity);
     }
 
     fn refresh(&mut self, _: &Problem) {
@@ -237,8 +239,7 @@ impl Task<'_> {
 
     /// The impulses of the swept point, and how good they are.
     fn conclude(&mut self, rows: &mut impl Sweeps, impulses: &mut [f64]) -> Accuracy {
-        rows.unload(self.problem, impulses);
-        self.problem.velocity_into(impulses, self.velocity);
+        rows.unload(self.problem, impulses, self.velocity);
         self.problem.accuracy_with(impulses, self.velocity)
     }
 }
