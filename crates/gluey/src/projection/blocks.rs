@@ -27,7 +27,7 @@ use super::sweep::{Body, Earlier, Motion, Pace, Unknowns, extrapolate};
 use super::{AcceleratedGaussSeidel, Problem, Row, WALL, worse};
 use crate::ahead::ask_for;
 use crate::room::{make_room, refill, set_length};
-use crate::shares::share_of;
+use crate::shares::{join, share_of};
 
 /// Bodies whose rows are asked for in advance: bodies near each other in space may have been listed far from each other.
 const AHEAD: u32 = 24;
@@ -80,8 +80,8 @@ struct Interior {
     rows: Quads,
     /// some of them while they are laid out,
     piece: Vec<Joining>,
-    /// and those of the problem from them to other blocks, each after the block whose border it is in.
-    across: Vec<(u32, u32)>,
+    /// and those of the problem from them to other blocks, sorted.
+    across: Vec<Across>,
     /// The body of each copy, border by border,
     copied: Vec<u32>,
     /// 1/k of each,
@@ -98,6 +98,17 @@ struct Interior {
     energy: f64,
     residual_squared: f64,
     objective: Objective,
+}
+
+/// A row of the problem from one block to another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Across {
+    /// The block it leads to,
+    to: u32,
+    /// the rank of the body it starts from,
+    rank: u32,
+    /// and which it is.
+    row: u32,
 }
 
 /// The rows that a block owns across to others.
@@ -173,7 +184,7 @@ impl Blocks {
         });
         if blocks > 1 {
             let interiors = &self.interiors;
-            each_with_index(&mut self.borders, |block, border| border.list(problem, interiors, (block, cut)));
+            each_with_index(&mut self.borders, |block, border| border.list(problem, interiors, (block as u32, cut)));
             copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
             each(&mut self.borders, |border| border.fill((problem, impulses)));
         }
@@ -500,11 +511,8 @@ impl Interior {
                     make_room(piece, 1);
                     piece.push(Joining { row, i, j: if j == WALL { WALL } else { j - first } });
                 } else {
-                    let (here, there) = (first / cut.size as u32, j / cut.size as u32);
-                    // Of two blocks the lower owns their rows if their numbers add up to something even, else the higher.
-                    let lower_owns = (here + there).is_multiple_of(2);
                     make_room(across, 1);
-                    across.push((if lower_owns { here.min(there) } else { here.max(there) }, row));
+                    across.push(Across { to: j / cut.size as u32, rank: first + i, row });
                 }
             }
             if piece.len() >= PIECE {
@@ -514,6 +522,12 @@ impl Interior {
         }
         rows.add(piece, start, bodies);
         across.sort_unstable();
+    }
+
+    /// The rows that start from its bodies and lead to another block.
+    fn to(&self, block: u32) -> &[Across] {
+        let rows = &self.across[self.across.partition_point(|row| row.to < block)..];
+        &rows[..rows.partition_point(|row| row.to == block)]
     }
 
     fn each_body(&mut self, mut visit: impl FnMut(&Body, &mut Earlier)) {
@@ -577,24 +591,33 @@ impl Border {
         }
     }
 
-    /// The rows across that this block owns, and whom they join.
-    fn list(&mut self, problem: &Problem, interiors: &[Interior], (block, cut): (usize, Cut)) {
+    /// The rows across that this block owns, and whom they join. Two blocks halve the rows between them, so that their borders
+    /// are about equal: the lower has those of its neighbours that come first.
+    fn list(&mut self, problem: &Problem, interiors: &[Interior], (block, cut): (u32, Cut)) {
         let Self { own, homes, sorted, .. } = self;
-        let block = block as u32;
         own.clear();
         sorted.clear();
-        for Interior { across, .. } in interiors {
-            let from = across.partition_point(|(owner, _)| *owner < block);
-            let mine = &across[from..];
-            let mine = &mine[..mine.partition_point(|(owner, _)| *owner == block)];
-            make_room(own, mine.len());
-            make_room(sorted, 2 * mine.len());
-            for &(_, row) in mine {
-                let Row { i, j, .. } = problem.rows[row as usize];
-                let end =
-                    |body: u32, which: usize| u64::from(cut.rank[body as usize]) << 32 | (2 * own.len() + which) as u64;
-                sorted.extend([end(i, 0), end(j, 1)]);
-                own.push(Joining { row, i, j });
+        for other in (0..interiors.len() as u32).filter(|other| *other != block) {
+            let (low, high) = (block.min(other), block.max(other));
+            let both = [interiors[low as usize].to(high), interiors[high as usize].to(low)];
+            // Come first: on the side from which most of them start.
+            let side = usize::from(both[0].len() < both[1].len());
+            let Some(middle) = both[side].get(both[side].len() / 2) else { continue };
+            for (from, rows) in both.into_iter().enumerate() {
+                make_room(own, rows.len());
+                make_room(sorted, 2 * rows.len());
+                for &Across { rank, row, .. } in rows {
+                    let Row { i, j, .. } = problem.rows[row as usize];
+                    let ends = [rank, cut.rank[j as usize]];
+                    let is_low = ends[usize::from(from != side)] < middle.rank;
+                    if is_low != (block == low) {
+                        continue;
+                    }
+                    for (end, rank) in ends.into_iter().enumerate() {
+                        sorted.push(u64::from(rank) << 32 | (2 * own.len() + end) as u64);
+                    }
+                    own.push(Joining { row, i, j });
+                }
             }
         }
         sorted.sort_unstable();
@@ -632,14 +655,17 @@ fn each<T: Send>(blocks: &mut [T], work: impl Fn(&mut T) + Sync) {
 /// Each thread gets blocks that follow each other, in every phase about the same ones, which it then has in its cache.
 fn each_with_index<T: Send>(blocks: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
     let share = blocks.len().div_ceil(rayon::current_num_threads()).max(1);
-    let some = |(first, blocks): (usize, &mut [T])| {
-        blocks.iter_mut().enumerate().for_each(|(at, block)| work(first * share + at, block));
-    };
-    if share >= blocks.len() {
-        some((0, blocks));
-    } else {
-        blocks.par_chunks_mut(share).enumerate().for_each(some);
+    each_from(0, blocks, share, &work);
+}
+
+fn each_from<T: Send>(first: usize, blocks: &mut [T], share: usize, work: &(impl Fn(usize, &mut T) + Sync)) {
+    if blocks.len() <= share {
+        blocks.iter_mut().enumerate().for_each(|(at, block)| work(first + at, block));
+        return;
     }
+    let half = blocks.len().div_ceil(share) / 2 * share;
+    let (here, later) = blocks.split_at_mut(half);
+    join(|| each_from(first, here, share, work), || each_from(first + half, later, share, work));
 }
 
 #[cfg(test)]
