@@ -46,6 +46,9 @@ pub(super) struct Blocks {
     copies: Vec<[u16; 2]>,
     /// Whether copies have velocities that their bodies have not taken yet: the next sweep begins with that.
     under_way: bool,
+    /// Whether blocks remember the last moves of their bodies themselves, with the sign changed, in the place of velocities
+    /// before them: then velocities may change and moves do not.
+    held: bool,
     /// Whether the rows remember an earlier point.
     marked: bool,
 }
@@ -74,7 +77,7 @@ struct Interior {
     first: usize,
     /// Velocities of the swept point; the last ones are walls.
     bodies: Vec<Body>,
-    /// Velocities of the swept point before.
+    /// Velocities of the swept point before, or moves from there.
     before: Vec<Earlier>,
     /// The rows between them,
     rows: Quads,
@@ -174,7 +177,7 @@ impl Blocks {
         refill(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
         self.listing.list(problem);
-        (self.under_way, self.marked) = (false, false);
+        (self.under_way, self.held, self.marked) = (false, true, false);
         self.interiors.resize_with(blocks, Interior::default);
         self.borders.resize_with(if blocks > 1 { blocks } else { 0 }, Border::default);
         let (cut, listing) = (Cut { rank: &self.rank, size }, &self.listing);
@@ -189,9 +192,6 @@ impl Blocks {
             each(&mut self.borders, |border| border.fill((problem, impulses)));
         }
         self.gather_swept(problem);
-        each(&mut self.interiors, |interior| {
-            interior.each_body(|body, before| before.velocity = body.velocity); // no move yet
-        });
     }
 
     /// The impulses of the swept point, exactly `lower` where the bound holds, and the velocities that they alone give; both
@@ -215,7 +215,11 @@ impl Blocks {
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move
     /// stays what it was.
     pub(super) fn refresh(&mut self, problem: &Problem) {
-        self.keeping_moves(|blocks| blocks.gather_swept(problem));
+        self.arrive();
+        if !std::mem::replace(&mut self.held, true) {
+            each(&mut self.interiors, Interior::hold);
+        }
+        self.gather_swept(problem);
     }
 
     /// V at the swept point from its impulses alone.
@@ -246,63 +250,67 @@ impl Blocks {
 
     /// Bodies take the velocities of their copies.
     fn arrive(&mut self) {
-        if std::mem::take(&mut self.under_way) {
-            let borders = &self.borders;
-            each(&mut self.interiors, |interior| {
+        if self.under_way {
+            self.arrive_and(|_| {});
+        }
+    }
+
+    /// The same, and then this in every block.
+    fn arrive_and(&mut self, then: impl Fn(&mut Interior) + Sync) {
+        let (arrived, borders) = (std::mem::take(&mut self.under_way), &self.borders);
+        each(&mut self.interiors, |interior| {
+            if arrived {
                 interior.take(borders);
                 interior.write();
-            });
-        }
+            }
+            then(interior);
+        });
     }
 
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
     pub(super) fn advance(&mut self, pace: Pace) -> Advance {
+        let moved = (pace.momentum, std::mem::take(&mut self.held));
+        self.sweep(
+            |interior| {
+                interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, moved);
+                interior.motion = interior.rows.sweep(&mut interior.bodies, pace);
+            },
+            |border| border.motion = border.rows.sweep(&mut border.copies, pace),
+        );
+        let own = self.interiors.iter().map(|interior| interior.motion);
+        let motion = own.chain(self.borders.iter().map(|border| border.motion)).fold(Motion::default(), Motion::with);
+        Advance { motion, energy: self.interiors.iter().map(|interior| interior.energy).sum() }
+    }
+
+    /// One sweep without momentum, which is kept.
+    pub(super) fn smooth(&mut self) {
+        let held = std::mem::replace(&mut self.held, true);
+        self.sweep(
+            |interior| {
+                if !held {
+                    interior.hold();
+                }
+                interior.rows.smooth(&mut interior.bodies);
+            },
+            |border| border.rows.smooth(&mut border.copies),
+        );
+    }
+
+    /// A sweep: what is done in every block, and then in every border.
+    fn sweep(&mut self, own: impl Fn(&mut Interior) + Sync, across: impl Fn(&mut Border) + Sync) {
         let arrived = std::mem::replace(&mut self.under_way, !self.borders.is_empty());
         let borders = &self.borders;
         each(&mut self.interiors, |interior| {
             if arrived {
                 interior.take(borders);
             }
-            interior.energy = extrapolate(&mut interior.bodies, &mut interior.before, pace.momentum);
-            interior.motion = interior.rows.sweep(&mut interior.bodies, pace);
+            own(interior);
             interior.write();
         });
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
-            border.motion = border.rows.sweep(&mut border.copies, pace);
-        });
-        let own = self.interiors.iter().map(|interior| interior.motion);
-        let motion = own.chain(self.borders.iter().map(|border| border.motion)).fold(Motion::default(), Motion::with);
-        Advance { motion, energy: self.interiors.iter().map(|interior| interior.energy).sum() }
-    }
-
-    /// One sweep without momentum, which is kept: V and V before change by the same.
-    pub(super) fn smooth(&mut self) {
-        self.keeping_moves(|blocks| {
-            each(&mut blocks.interiors, |interior| {
-                interior.rows.smooth(&mut interior.bodies);
-                interior.write();
-            });
-            let interiors = &blocks.interiors;
-            each(&mut blocks.borders, |border| {
-                border.take(interiors);
-                border.rows.smooth(&mut border.copies);
-            });
-            blocks.under_way = !blocks.borders.is_empty();
-        });
-    }
-
-    /// Changes V, and V before by the same.
-    fn keeping_moves(&mut self, change: impl FnOnce(&mut Self)) {
-        self.arrive();
-        each(&mut self.interiors, |interior| {
-            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
-        });
-        change(self);
-        self.arrive();
-        each(&mut self.interiors, |interior| {
-            interior.each_body(|body, before| add(&mut before.velocity, body.velocity, 1.0));
+            across(border);
         });
     }
 
@@ -314,15 +322,18 @@ impl Blocks {
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
             self.gather(|_| DVec3::ZERO, |unknowns| unknowns.d);
-            each(&mut self.interiors, |interior| interior.each_body(|_, before| before.velocity = [0.0; 3]));
-            self.keeping_moves(|blocks| blocks.gather_swept(problem));
+            self.held = true;
+            each(&mut self.interiors, |interior| {
+                interior.each_body(|body, before| before.velocity = body.velocity.map(|v| -v));
+            });
+            self.gather_swept(problem);
             let interiors = &self.interiors;
             each(&mut self.borders, |border| border.take(interiors));
             let own = self.interiors.iter().map(|interior| interior.rows.slope(&interior.bodies));
             let (slope, room) = own
                 .chain(self.borders.iter().map(|border| border.rows.slope(&border.copies)))
                 .fold((0.0, f64::INFINITY), |(slope, room), (more, within)| (slope + more, room.min(within)));
-            let curvature: f64 = self.interiors.iter().map(Interior::energy_of_move).sum();
+            let curvature: f64 = self.interiors.iter().map(Interior::energy_held).sum();
             if slope < 0.0 && curvature > 0.0 { room.min(-slope / curvature) } else { 0.0 }
         });
         each(&mut self.interiors, |interior| interior.rows.mark());
@@ -334,14 +345,11 @@ impl Blocks {
     /// max √A_cc |min(z − lower, w)| at the swept point, whose velocities are taken as they are: times h / length it is the
     /// residual, or a little more for rows of a border.
     pub(super) fn residual(&mut self) -> f64 {
-        self.arrive();
+        self.arrive_and(|interior| interior.residual_squared = interior.rows.residual_squared(&interior.bodies));
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
             border.residual_squared = border.rows.residual_squared(&border.copies);
-        });
-        each(&mut self.interiors, |interior| {
-            interior.residual_squared = interior.rows.residual_squared(&interior.bodies);
         });
         let own = self.interiors.iter().map(|interior| interior.residual_squared);
         own.chain(self.borders.iter().map(|border| border.residual_squared)).fold(0.0, worse).sqrt()
@@ -349,16 +357,15 @@ impl Blocks {
 
     /// The objective at the swept point.
     pub(super) fn objective(&mut self, problem: &Problem) -> Objective {
-        self.arrive();
+        self.arrive_and(|interior| {
+            let Objective { value, magnitude } = interior.rows.objective(&interior.bodies);
+            let quadratic = 0.5 * interior.energy_added(problem);
+            interior.objective = Objective { value: value - quadratic, magnitude: magnitude + quadratic };
+        });
         let interiors = &self.interiors;
         each(&mut self.borders, |border| {
             border.take(interiors);
             border.objective = border.rows.objective(&border.copies);
-        });
-        each(&mut self.interiors, |interior| {
-            let Objective { value, magnitude } = interior.rows.objective(&interior.bodies);
-            let quadratic = 0.5 * interior.energy_added(problem);
-            interior.objective = Objective { value: value - quadratic, magnitude: magnitude + quadratic };
         });
         let own = self.interiors.iter().map(|interior| interior.objective);
         own.chain(self.borders.iter().map(|border| border.objective)).fold(Objective::default(), |sum, part| {
@@ -530,6 +537,11 @@ impl Interior {
         &rows[..rows.partition_point(|row| row.to == block)]
     }
 
+    /// Remembers the last moves in the place of velocities before them.
+    fn hold(&mut self) {
+        self.each_body(|body, before| add(&mut before.velocity, body.velocity, -1.0));
+    }
+
     fn each_body(&mut self, mut visit: impl FnMut(&Body, &mut Earlier)) {
         self.bodies.iter().zip(&mut self.before).for_each(|(body, before)| visit(body, before));
     }
@@ -560,13 +572,9 @@ impl Interior {
         }
     }
 
-    /// Σ m |V − V before|².
-    fn energy_of_move(&self) -> f64 {
-        let bodies = self.bodies.iter().zip(&self.before);
-        let energy = |(body, before): (&Body, &Earlier)| {
-            before.mass * DVec3::from(body.velocity).distance_squared(before.velocity.into())
-        };
-        bodies.map(energy).sum()
+    /// Σ m |d|² of the moves that are held.
+    fn energy_held(&self) -> f64 {
+        self.before.iter().map(|held| held.mass * DVec3::from(held.velocity).length_squared()).sum()
     }
 
     /// Σ m |V − V^{n+1/2}|².

@@ -25,7 +25,7 @@ pub(super) struct Body {
     pub inverse_mass: f64,
 }
 
-/// A body's velocity at an earlier point, and m; 0 for what cannot move.
+/// A body's velocity at an earlier point, or its move from there with the sign changed, and m; 0 for what cannot move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(32))]
 pub(super) struct Earlier {
@@ -171,22 +171,22 @@ fn relax<const KEEP: bool>(bodies: &mut [Body], rows: Rows, pace: Pace) -> Motio
 /// A sum is taken in so many parts, so that none of its terms waits for the one before.
 const CHAINS: usize = 4;
 
-/// (before, V) ← (V, V + β (V − before)); tells Σ m |V − before|².
-pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
+/// (before, V) ← (V, V + β d); tells Σ m |d|². The move d is V − before, or −before where it was held.
+pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], (momentum, held): (f64, bool)) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if wide::is_possible() {
         #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
-        return unsafe { wide::extrapolate(bodies, before, momentum) };
+        return unsafe { wide::extrapolate(bodies, before, (momentum, held)) };
     }
-    narrow_extrapolate(bodies, before, momentum)
+    narrow_extrapolate(bodies, before, (momentum, held))
 }
 
-fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
+fn narrow_extrapolate(bodies: &mut [Body], before: &mut [Earlier], (momentum, held): (f64, bool)) -> f64 {
     let mut energy = [[0.0; 4]; CHAINS];
     for (k, (body, before)) in bodies.iter_mut().zip(before).enumerate() {
         for (axis, energy) in energy[k % CHAINS].iter_mut().take(3).enumerate() {
             let v = body.velocity[axis];
-            let d = v - before.velocity[axis];
+            let d = if held { 0.0 } else { v } - before.velocity[axis];
             *energy = (before.mass * d).mul_add(d, *energy);
             before.velocity[axis] = v;
             body.velocity[axis] = momentum.mul_add(d, v);
@@ -235,8 +235,8 @@ fn narrow_relax<const KEEP: bool>(bodies: &mut [Body], Rows { sheet, bounds, unk
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
 mod wide {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd,
-        _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd,
+        __m256d, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_castsi256_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd,
+        _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_epi64x, _mm256_set1_pd,
         _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
     };
     use std::ptr::{from_mut, from_ref};
@@ -309,14 +309,15 @@ mod wide {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], momentum: f64) -> f64 {
+    pub(super) fn extrapolate(bodies: &mut [Body], before: &mut [Earlier], (momentum, held): (f64, bool)) -> f64 {
         let (mut energy, zero) = ([_mm256_setzero_pd(); CHAINS], _mm256_setzero_pd());
         let momentum = _mm256_set1_pd(momentum);
+        let unless_held = _mm256_castsi256_pd(_mm256_set1_epi64x(if held { 0 } else { -1 }));
         let count = bodies.len().min(before.len());
         for (bodies, before) in bodies[..count].chunks_mut(CHAINS).zip(before[..count].chunks_mut(CHAINS)) {
             for ((at, earlier), energy) in bodies.iter_mut().zip(before).zip(&mut energy) {
                 let (v, old) = (body(at), unsafe { _mm256_load_pd(from_ref(earlier).cast()) });
-                let d = _mm256_blend_pd::<0b1000>(_mm256_sub_pd(v, old), zero);
+                let d = _mm256_blend_pd::<0b1000>(_mm256_sub_pd(_mm256_and_pd(v, unless_held), old), zero);
                 *energy = _mm256_fmadd_pd(_mm256_mul_pd(_mm256_set1_pd(earlier.mass), d), d, *energy);
                 let kept = _mm256_blend_pd::<0b1000>(v, old);
                 unsafe { _mm256_store_pd(from_mut(earlier).cast(), kept) };
@@ -447,10 +448,11 @@ mod tests {
         for _ in 0..20 {
             let mut narrow = system(&mut random);
             let mut wide = narrow.clone();
-            for (momentum, relaxation) in [(0.0, 1.0), (0.7, 1.1), (0.3, 1.0)] {
+            for (momentum, relaxation, held) in [(0.0, 1.0, false), (0.7, 1.1, false), (0.3, 1.0, true)] {
                 let pace = Pace { momentum, relaxation };
-                let energy = narrow_extrapolate(&mut narrow.bodies, &mut narrow.before, momentum);
-                assert_eq!(energy, unsafe { wide::extrapolate(&mut wide.bodies, &mut wide.before, momentum) });
+                let moved = (momentum, held);
+                let energy = narrow_extrapolate(&mut narrow.bodies, &mut narrow.before, moved);
+                assert_eq!(energy, unsafe { wide::extrapolate(&mut wide.bodies, &mut wide.before, moved) });
                 let (bodies, rows) = narrow.rows();
                 let motion = narrow_relax::<false>(bodies, rows, pace);
                 let (bodies, rows) = wide.rows();
