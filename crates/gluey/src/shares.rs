@@ -1,10 +1,23 @@
 //! Lists that threads share out, in every phase of a step in the same way: what a thread has written it has in its cache
 //! when it reads it again.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 /// Looks at whether another thread is done, before this one does something else meanwhile: some ten microseconds.
 const LOOKS: usize = 2_000;
+
+/// How long a thread keeps looking for a part of the work where there is none: longer than one thread alone takes for what
+/// is not shared out, of as many particles as it matters for.
+const PATIENCE: Duration = Duration::from_micros(500);
+/// Looks for work between two looks at the clock.
+const LOOKS_AT_WORK: u32 = 64;
+
+/// So few are not worth the way to a thread of the pool.
+const FEW: usize = 512;
+/// Pauses between two looks: each takes memory away from the thread it looks at.
+const PAUSES: u32 = 6;
 
 /// Entries that are not worth another thread.
 const LEAST: usize = 4_096;
@@ -53,4 +66,72 @@ pub(crate) fn join(here: impl FnOnce() + Send, there: impl FnOnce() + Send) {
             told.store(DONE, Ordering::Relaxed);
         },
     );
+}
+
+thread_local! {
+    /// Whether this thread does some work that others attend, or attends one.
+    static ENGAGED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does work of many phases on about so many entries. The threads that will get a share of them are called at its beginning
+/// and keep looking for theirs: left alone they go to sleep between two phases, and to wake them up takes longer than most
+/// phases do. It also brings the work onto a thread of the pool, where calls from outside would wait at every phase.
+pub(crate) fn attended<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
+    let helpers = count.div_ceil(share_of(count)).saturating_sub(1);
+    if helpers == 0 {
+        let stay = count <= FEW || rayon::current_thread_index().is_some();
+        return if stay { work() } else { rayon::scope(|_| work()) };
+    }
+    let done = AtomicBool::new(false);
+    let (mut work, mut result) = (Some(work), None);
+    let mut engaged = || {
+        let _end = End { done: &done, engaged: ENGAGED.replace(true) };
+        result = work.take().map(|work| work());
+    };
+    call(helpers, &mut engaged, &|| attend(&done));
+    result.unwrap_or_else(|| unreachable!("the work was done"))
+}
+
+/// Tells helpers that the work is over, however it ended.
+struct End<'a> {
+    done: &'a AtomicBool,
+    /// Whether the thread was engaged before.
+    engaged: bool,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+        ENGAGED.set(self.engaged);
+    }
+}
+
+/// Does the work, with so many offers to attend it, which threads without work take first.
+fn call(helpers: usize, work: &mut (dyn FnMut() + Send), attend: &(dyn Fn() + Sync)) {
+    if helpers == 0 {
+        work();
+    } else {
+        rayon::join(|| call(helpers - 1, work, attend), attend);
+    }
+}
+
+/// Looks for parts of the work until it is done. Whoever is engaged must not: the thread of the work might wait here for
+/// itself.
+fn attend(done: &AtomicBool) {
+    if ENGAGED.replace(true) {
+        return;
+    }
+    let (mut idle_since, mut looks) = (Instant::now(), 0_u32);
+    while !done.load(Ordering::Acquire) {
+        if let Some(rayon::Yield::Executed) = rayon::yield_now() {
+            (idle_since, looks) = (Instant::now(), 0);
+            continue;
+        }
+        looks += 1;
+        if looks.is_multiple_of(LOOKS_AT_WORK) && idle_since.elapsed() > PATIENCE {
+            break;
+        }
+        (0..PAUSES).for_each(|_| std::hint::spin_loop());
+    }
+    ENGAGED.set(false);
 }

@@ -717,8 +717,12 @@ mod tests {
                 }
             }
             blocks.arrive();
-            let swept: Vec<[f64; 3]> =
-                blocks.interiors.iter().flat_map(|interior| &interior.bodies[..interior.before.len()]).map(|b| b.velocity).collect();
+            let swept: Vec<[f64; 3]> = blocks
+                .interiors
+                .iter()
+                .flat_map(|interior| &interior.bodies[..interior.before.len()])
+                .map(|b| b.velocity)
+                .collect();
             let mut velocity = Vec::new();
             blocks.unload(&problem, &mut impulses, &mut velocity);
             let expected = problem.velocity(&impulses);

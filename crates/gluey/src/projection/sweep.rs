@@ -235,9 +235,9 @@ fn narrow_relax<const KEEP: bool>(bodies: &mut [Body], Rows { sheet, bounds, unk
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
 mod wide {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_castsi256_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd,
-        _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_epi64x, _mm256_set1_pd,
-        _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
+        __m256d, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_castsi256_pd, _mm256_fmadd_pd,
+        _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd,
+        _mm256_permute4x64_pd, _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
     };
     use std::ptr::{from_mut, from_ref};
 

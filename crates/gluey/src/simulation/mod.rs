@@ -29,6 +29,7 @@ use crate::geometry::Obstacle;
 use crate::interaction::{Bridge, Interactions, Moment};
 use crate::openings::{Inside, Openings};
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
+use crate::shares::attended;
 use candidates::gap_of;
 use places::Places;
 use project::{Setting, Workspace};
@@ -203,6 +204,10 @@ impl Simulation {
     /// The same for loops of many steps, which need no new memory then: the report takes the place of the one given. On
     /// error that one, too, is left as it was.
     pub fn step_into(&mut self, report: &mut StepReport) -> Result<(), StepError> {
+        attended(self.state.particles.len(), || self.take_step(report))
+    }
+
+    fn take_step(&mut self, report: &mut StepReport) -> Result<(), StepError> {
         let (start, dt) = (self.time(), self.settings.dt);
         let due = self.openings.due((self.state.step + 1) as f64 * dt)?;
         self.workspace.report.clear(self.obstacles.len());
