@@ -137,23 +137,23 @@ impl Neighbours {
         let rounding = drift.abs().element_sum() * ROUNDING;
         let from = self.origin + drift;
         let share = share_of(position.len());
-        let parts = position.par_chunks(share).zip(extent.par_chunks(share)).zip(self.reference.par_chunks(share));
+        let parts = self.reference.par_chunks(share).enumerate();
         // How much wider than needed the balls of a part are than may be; none where one is too small. Sums depend on the
         // parts, and with them when a list is made anew, not what is found with it.
-        let excess = |(part, ((position, extent), reference)): (usize, ((&[DVec3], &[f64]), &[Reference]))| {
+        let excess = |(part, references): (usize, &[Reference])| {
             let mut excess = 0.0;
-            for (i, ((x, extent), reference)) in (part * share..).zip(position.iter().zip(extent).zip(reference)) {
-                let room = reference.room(*extent) - rounding;
-                let moved = self.up_to_periods(*x - from - reference.centre.as_dvec3()).length_squared();
+            for (i, reference) in (part * share..).zip(references) {
+                let room = reference.room(extent[i]) - rounding;
+                let moved = self.up_to_periods(position[i] - from - reference.centre.as_dvec3()).length_squared();
                 // Written so that what is not a number is not covered.
                 if !(room >= 0.0 && moved <= room * room) {
                     return None;
                 }
-                excess += room - (TOO_WIDE * skin(i) + SPARE * extent);
+                excess += room - (TOO_WIDE * skin(i) + SPARE * extent[i]);
             }
             Some(excess)
         };
-        let excess = parts.enumerate().map(excess).try_reduce(|| 0.0, |a, b| Some(a + b));
+        let excess = parts.map(excess).try_reduce(|| 0.0, |a, b| Some(a + b));
         excess.is_some_and(|excess| excess <= 0.0)
     }
 

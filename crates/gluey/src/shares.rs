@@ -34,7 +34,9 @@ pub(crate) fn write_parts<T: Send>(list: &mut [T], counts: &[usize], write: &(im
 
 fn write_from<T: Send>(first: usize, list: &mut [T], counts: &[usize], write: &(impl Fn(usize, &mut [T]) + Sync)) {
     if counts.len() <= 1 {
-        counts.iter().for_each(|_| write(first, list));
+        if !counts.is_empty() {
+            write(first, list);
+        }
         return;
     }
     let (here, later) = counts.split_at(counts.len() / 2);

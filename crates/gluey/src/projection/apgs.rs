@@ -31,7 +31,7 @@ use std::num::NonZeroU32;
 
 use glam::DVec3;
 
-use super::blocks::{Advance, Blocks};
+use super::blocks::{Advance, Blocks, Leap};
 use super::levers::Levers;
 use super::quads::Objective;
 use super::sweep::Pace;
@@ -133,8 +133,8 @@ trait Sweeps {
     fn advance(&mut self, pace: Pace) -> Advance;
     /// One sweep with neither momentum nor over-relaxation; the momentum is kept for the next.
     fn smooth(&mut self);
-    /// The way since the last call becomes the last move; gives how much more of it makes the objective least.
-    fn leap(&mut self, problem: &Problem) -> Option<f64>;
+    /// The way since the last call becomes the last move; tells how much more of it makes the objective least.
+    fn leap(&mut self, problem: &Problem) -> Option<Leap>;
     /// max √A_cc |min(z − lower, w)|: times h / length it is the residual, or a little more.
     fn residual(&mut self) -> f64;
     /// The objective at the swept point.
@@ -160,7 +160,7 @@ impl Sweeps for Blocks {
         self.smooth();
     }
 
-    fn leap(&mut self, problem: &Problem) -> Option<f64> {
+    fn leap(&mut self, problem: &Problem) -> Option<Leap> {
         self.leap(problem)
     }
 
@@ -193,7 +193,7 @@ impl Sweeps for Levers {
         self.smooth();
     }
 
-    fn leap(&mut self, _: &Problem) -> Option<f64> {
+    fn leap(&mut self, _: &Problem) -> Option<Leap> {
         self.leap()
     }
 
@@ -351,14 +351,20 @@ impl<'a> Course<'a> {
     }
 
     /// How much further along the way since the last call a line search leads, where the residual falls slowly. That costs the
-    /// momentum, which may need long to build up: each time there are twice as many sweeps until the next.
+    /// momentum, which may need long to build up: each time there are twice as many sweeps until the next, except where the
+    /// search ended at the bound of a row, so that the way bends there and goes on.
     fn leap(&mut self, rows: &mut impl Sweeps) -> Option<f64> {
         if !self.monitor.is_slow(self.sweeps) {
             self.between_leaps = SWEEPS_BETWEEN_LOOKS;
         } else if self.sweeps >= self.leap_due {
-            self.leap_due = self.sweeps + self.between_leaps;
-            self.between_leaps *= 2;
-            return rows.leap(self.problem);
+            let leap = rows.leap(self.problem);
+            if leap.is_some_and(|leap| leap.at_bound) {
+                self.leap_due = self.sweeps + SWEEPS_BETWEEN_LOOKS;
+            } else {
+                self.leap_due = self.sweeps + self.between_leaps;
+                self.between_leaps *= 2;
+            }
+            return leap.map(|leap| leap.times);
         }
         None
     }

@@ -158,6 +158,23 @@ struct Arrival {
     share: f64,
 }
 
+/// How far a line search leads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Leap {
+    /// How often the move is repeated.
+    pub times: f64,
+    /// Whether a row has met its bound there, and the objective would go on falling.
+    pub at_bound: bool,
+}
+
+impl Leap {
+    /// Where the objective changes by these along the move, and a row meets its bound after so many times.
+    pub fn new(slope: f64, curvature: f64, room: f64) -> Self {
+        let least = if slope < 0.0 && curvature > 0.0 { -slope / curvature } else { 0.0 };
+        Self { times: room.min(least), at_bound: room < least }
+    }
+}
+
 /// What an advance tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Advance {
@@ -316,8 +333,8 @@ impl Blocks {
 
     /// Takes the whole way p since the last call for the last move, and tells how much more of it makes the objective
     /// least: −wᵀp / pᵀAp, or less where a row meets its bound before. The first call only marks where the way begins.
-    pub(super) fn leap(&mut self, problem: &Problem) -> Option<f64> {
-        let further = self.marked.then(|| {
+    pub(super) fn leap(&mut self, problem: &Problem) -> Option<Leap> {
+        let leap = self.marked.then(|| {
             self.under_way = false; // velocities are gathered afresh
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
@@ -333,13 +350,12 @@ impl Blocks {
             let (slope, room) = own
                 .chain(self.borders.iter().map(|border| border.rows.slope(&border.copies)))
                 .fold((0.0, f64::INFINITY), |(slope, room), (more, within)| (slope + more, room.min(within)));
-            let curvature: f64 = self.interiors.iter().map(Interior::energy_held).sum();
-            if slope < 0.0 && curvature > 0.0 { room.min(-slope / curvature) } else { 0.0 }
+            Leap::new(slope, self.interiors.iter().map(Interior::energy_held).sum(), room)
         });
         each(&mut self.interiors, |interior| interior.rows.mark());
         each(&mut self.borders, |border| border.rows.mark());
         self.marked = true;
-        further
+        leap
     }
 
     /// max √A_cc |min(z − lower, w)| at the swept point, whose velocities are taken as they are: times h / length it is the

@@ -9,7 +9,7 @@
 
 use glam::{DMat3, DVec3};
 
-use super::blocks::Advance;
+use super::blocks::{Advance, Leap};
 use super::quads::Objective;
 use super::sweep::{Motion, Pace};
 use super::{ALONE, Problem, Response, Rigid, Row, WALL, worse};
@@ -232,8 +232,8 @@ impl Levers {
 
     /// As for spheres on their own: the whole way since the last call becomes the last move; gives how much more of it
     /// makes the objective least.
-    pub(super) fn leap(&mut self) -> Option<f64> {
-        let further = (!self.mark.is_empty()).then(|| {
+    pub(super) fn leap(&mut self) -> Option<Leap> {
+        let leap = (!self.mark.is_empty()).then(|| {
             for (unknown, mark) in self.unknowns.iter_mut().zip(&self.mark) {
                 unknown.d = unknown.x - mark;
             }
@@ -251,11 +251,11 @@ impl Levers {
                     room = room.min((row.lower - unknown.x) / unknown.d);
                 }
             }
-            if slope < 0.0 && curvature > 0.0 { room.min(-slope / curvature) } else { 0.0 }
+            Leap::new(slope, curvature, room)
         });
         self.mark.clear();
         self.mark.extend(self.unknowns.iter().map(|unknown| unknown.x));
-        further
+        leap
     }
 
     /// max |min(A_cc (Λ − lower), w)| at the swept point.
