@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 
 use glam::DVec3;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Problem, ProblemFile, ProblemFileError, Projection, Row,
-    Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Problem, ProblemFile, ProblemFileError,
+    Projection, Row, Status, Uzawa, WALL,
 };
 use interior_point::Primal;
 use proptest::prelude::*;
@@ -75,12 +75,49 @@ fn solve(solver: &mut dyn Projection, problem: &Problem, tolerance: f64) -> (Vec
     let mut impulses: Vec<f64> = (0..problem.rows.len()).map(|c| (c as f64).sin()).collect();
     let criteria = Criteria { tolerance, max_sweeps: 400_000 };
     let outcome = solver.solve(problem, &criteria, &mut impulses);
+    let mut velocity = Vec::new();
+    solver.velocity_into(problem, &impulses, &mut velocity);
+    let with_these = accuracy(problem, &impulses, &velocity);
+    assert_eq!(outcome.accuracy, with_these, "the reported accuracy is that of the impulses and velocities returned");
+    let off = farthest_in_rounding(problem, &impulses, &velocity);
+    assert!(off <= 32.0, "velocities are {off} roundings away from those that the impulses alone give");
     let recomputed = problem.accuracy(&impulses);
-    assert_eq!(outcome.accuracy, recomputed, "the reported accuracy is that of the impulses returned");
     if outcome.status == Status::Converged {
         assert!(recomputed.residual <= 1.1 * tolerance, "reported converged at {}", recomputed.residual);
     }
     (impulses, outcome.status)
+}
+
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// The accuracy of impulses with these velocities.
+fn accuracy(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Accuracy {
+    let mut worst = Accuracy::default();
+    for (row, impulse) in problem.rows.iter().zip(impulses) {
+        let end_gap = problem.end_gap(row, velocity) / problem.length;
+        let slack = problem.dt * problem.diagonal(row) * (impulse - row.lower) / problem.length;
+        worst.residual = worse(slack.min(end_gap).abs(), worst.residual);
+        worst.violation = worse(-end_gap, worst.violation);
+    }
+    worst
+}
+
+/// How far velocities are from V^{n+1/2} + M⁻¹ Gᵀ Λ, relative to a rounding of the largest that this sum may have been.
+fn farthest_in_rounding(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> f64 {
+    let mut size: Vec<f64> = problem.apriori.iter().map(|v| v.length()).collect();
+    for (row, impulse) in problem.rows.iter().zip(impulses) {
+        for body in [row.i, row.j].into_iter().filter(|body| *body != WALL).map(|body| body as usize) {
+            size[body] += impulse.abs() * problem.inverse_mass[body];
+        }
+    }
+    let exact = problem.velocity(impulses);
+    let off = velocity.iter().zip(&exact).zip(size).map(|((v, exact), size)| {
+        let off = v.distance(*exact);
+        if off == 0.0 { 0.0 } else { off / (size * f64::EPSILON) }
+    });
+    off.fold(0.0, worse)
 }
 
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
