@@ -6,8 +6,8 @@
 
 use glam::DVec3;
 
-use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, smooth, sweep};
-use super::{Problem, Row, WALL, worse};
+use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, residual_squared, smooth, sweep};
+use super::{Problem, Row, WALL};
 use crate::room::{make_room, refill, set_length};
 
 /// Rows of a piece, or a few more.
@@ -221,16 +221,7 @@ impl Quads {
 
     /// max A_cc min(z − lower, w)² at the swept point.
     pub(super) fn residual_squared(&self, bodies: &[Body]) -> f64 {
-        let mut largest = [0.0; 4];
-        for (quad, lower, unknown) in self.each() {
-            for (lane, joint) in quad.joints.iter().enumerate() {
-                let (from, to) = (&bodies[joint.i as usize], &bodies[joint.j as usize]);
-                let closing = DVec3::from(joint.normal).dot(DVec3::from(to.velocity) - DVec3::from(from.velocity));
-                let rest = (unknown.x[lane] - lower[lane]).min(quad.rate[lane] + closing);
-                largest[lane] = worse(largest[lane], (from.inverse_mass + to.inverse_mass) * rest * rest);
-            }
-        }
-        largest.into_iter().fold(0.0, worse)
+        residual_squared(bodies, &self.sheet, &self.bounds, &self.unknowns)
     }
 
     /// Σ z w at the swept point.

@@ -15,6 +15,7 @@
 //! Where the processor has 256-bit lanes and fused multiplication they are used; the same operations in the same order give
 //! the same bits without.
 
+use super::worse;
 use crate::room::set_length;
 
 /// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
@@ -168,6 +169,32 @@ fn relax<const KEEP: bool>(bodies: &mut [Body], rows: Rows, pace: Pace) -> Motio
     narrow_relax::<KEEP>(bodies, rows, pace)
 }
 
+/// max A_cc min(z − lower, w)² over the rows, NaN where one is.
+pub(super) fn residual_squared(bodies: &[Body], sheet: &Sheet, bounds: &[Bounds], unknowns: &[Unknowns]) -> f64 {
+    assert!(sheet.bodies <= bodies.len(), "the bodies that the rows were laid out for");
+    #[cfg(target_arch = "x86_64")]
+    if wide::is_possible() {
+        #[allow(unsafe_code, reason = "the processor has what the function needs: it was asked")]
+        return unsafe { wide::residual_squared(bodies, sheet, bounds, unknowns) };
+    }
+    narrow_residual_squared(bodies, sheet, bounds, unknowns)
+}
+
+fn narrow_residual_squared(bodies: &[Body], sheet: &Sheet, bounds: &[Bounds], unknowns: &[Unknowns]) -> f64 {
+    let mut largest = [0.0; 4];
+    for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
+        let Bounds { lower } = bounds.get(k).copied().unwrap_or_default();
+        for (lane, &Joint { normal: n, i, j }) in quad.joints.iter().enumerate() {
+            let (from, to) = (&bodies[i as usize], &bodies[j as usize]);
+            let [px, py, pz] = [0, 1, 2].map(|axis| (to.velocity[axis] - from.velocity[axis]) * n[axis]);
+            let (w, room) = ((px + py) + pz + quad.rate[lane], unknown.x[lane] - lower[lane]);
+            let rest = if room < w { room } else { w };
+            largest[lane] = worse(largest[lane], (to.inverse_mass + from.inverse_mass) * (rest * rest));
+        }
+    }
+    largest.into_iter().fold(0.0, worse)
+}
+
 /// A sum is taken in so many parts, so that none of its terms waits for the one before.
 const CHAINS: usize = 4;
 
@@ -235,15 +262,16 @@ fn narrow_relax<const KEEP: bool>(bodies: &mut [Body], Rows { sheet, bounds, unk
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
 mod wide {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_castsi256_pd, _mm256_fmadd_pd,
-        _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd,
-        _mm256_permute4x64_pd, _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd,
+        __m256d, _CMP_UNORD_Q, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_castsi256_pd,
+        _mm256_cmp_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd, _mm256_min_pd,
+        _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd,
+        _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd, _mm256_unpackhi_pd,
     };
     use std::ptr::{from_mut, from_ref};
 
     use crate::ahead::ask_for_later;
 
-    use super::{Body, Bounds, CHAINS, Earlier, Joint, Motion, Pace, Quad, Rows, Unknowns};
+    use super::{Body, Bounds, CHAINS, Earlier, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns};
 
     /// Bodies, joints and arrays in quads are 32 bytes at an address that is a multiple of 32.
     const _: () = assert!(size_of::<Body>() == 32 && align_of::<Body>() == 32);
@@ -306,6 +334,43 @@ mod wide {
             }
         }
         Motion::of_lanes(lanes(against), lanes(squared), lanes(largest))
+    }
+
+    /// The sheet was laid out for no more bodies than there are: the caller has made sure of that.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn residual_squared(
+        bodies: &[Body],
+        sheet: &Sheet,
+        bounds: &[Bounds],
+        unknowns: &[Unknowns],
+    ) -> f64 {
+        let (mut largest, mut not_numbers) = (_mm256_setzero_pd(), _mm256_setzero_pd());
+        for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
+            ask_for_later(quad, AHEAD);
+            ask_for_later(unknown, AHEAD);
+            let [(pa, ma), (pb, mb), (pc, mc), (pd, md)] = {
+                let [a, b, c, d] = &quad.joints;
+                unsafe { [ends(bodies, a), ends(bodies, b), ends(bodies, c), ends(bodies, d)] }
+            };
+            let (first, last) = (_mm256_hadd_pd(pa, pb), _mm256_hadd_pd(pc, pd));
+            let (inner, outer) = (_mm256_permute2f128_pd::<0x21>(first, last), _mm256_blend_pd::<0b1100>(first, last));
+            let w = _mm256_add_pd(_mm256_add_pd(inner, outer), load(&quad.rate));
+            let lower = bounds.get(k).map_or(_mm256_setzero_pd(), |bounds| load(&bounds.lower));
+            let rest = _mm256_min_pd(_mm256_sub_pd(load(&unknown.x), lower), w);
+            // The last entries: 1/m_i + 1/m_j.
+            let masses = _mm256_permute2f128_pd::<0x31>(_mm256_unpackhi_pd(ma, mb), _mm256_unpackhi_pd(mc, md));
+            let squared = _mm256_mul_pd(masses, _mm256_mul_pd(rest, rest));
+            largest = _mm256_max_pd(largest, squared);
+            not_numbers = _mm256_or_pd(not_numbers, _mm256_cmp_pd::<_CMP_UNORD_Q>(squared, squared));
+        }
+        if _mm256_movemask_pd(not_numbers) != 0 { f64::NAN } else { lanes(largest).into_iter().fold(0.0, f64::max) }
+    }
+
+    /// (V_j − V_i) n̂ and V_i + V_j, with the masses at the end. The bodies are there, as for [`closing`].
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn ends(bodies: &[Body], joint: &Joint) -> (__m256d, __m256d) {
+        let [from, to] = unsafe { [joint.i, joint.j].map(|at| body(bodies.get_unchecked(at as usize))) };
+        (_mm256_mul_pd(_mm256_sub_pd(to, from), normal(joint)), _mm256_add_pd(to, from))
     }
 
     #[target_feature(enable = "avx2,fma")]
@@ -463,6 +528,13 @@ mod tests {
                 unsafe { wide::relax::<true>(bodies, rows, pace) };
                 assert_eq!((&narrow.bodies, &narrow.before), (&wide.bodies, &wide.before));
                 assert_eq!(narrow.unknowns, wide.unknowns);
+                let System { bodies, sheet, bounds, unknowns, .. } = &mut narrow;
+                let expected = narrow_residual_squared(bodies, sheet, bounds, unknowns);
+                assert_eq!(expected, unsafe { wide::residual_squared(bodies, sheet, bounds, unknowns) });
+                let kept = std::mem::replace(&mut bodies[7].velocity[2], f64::NAN);
+                assert!(narrow_residual_squared(bodies, sheet, bounds, unknowns).is_nan());
+                assert!(unsafe { wide::residual_squared(bodies, sheet, bounds, unknowns) }.is_nan());
+                bodies[7].velocity[2] = kept;
             }
         }
     }
