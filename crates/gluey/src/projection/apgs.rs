@@ -47,8 +47,10 @@ const EXACT_SWEEPS: u64 = 8;
 const NEAR: f64 = 3.0;
 /// so many sweeps after the last look or later,
 const SWEEPS_BETWEEN_GLANCES: u64 = 4;
-/// and in any case after so many; the objective is then compared.
+/// and in any case after so many; the objective is then compared,
 const SWEEPS_BETWEEN_LOOKS: u64 = 64;
+/// which most solves end before.
+const FIRST_LOOK: u64 = 128;
 /// After so many of these velocities are gathered afresh.
 const LOOKS_BETWEEN_REFRESHES: u64 = 4;
 /// The first sweep without momentum.
@@ -261,6 +263,8 @@ struct Course<'a> {
     looked: u64,
     /// Looks at the objective.
     looks: u64,
+    /// Sweep of the next.
+    next_look: u64,
     /// Whether the last look was one of these, and no sweep has followed it.
     thorough: bool,
     /// No line search before this sweep,
@@ -283,6 +287,7 @@ impl<'a> Course<'a> {
             products: 1,
             looked: 0,
             looks: 0,
+            next_look: 0,
             thorough: false,
             leap_due: 0,
             between_leaps: SWEEPS_BETWEEN_LOOKS,
@@ -293,7 +298,7 @@ impl<'a> Course<'a> {
     fn run<S: Sweeps>(&mut self, rows: &mut S, due: u64) {
         loop {
             let last = self.sweeps >= self.criteria.max_sweeps;
-            let thorough = self.sweeps >= self.looks * SWEEPS_BETWEEN_LOOKS || last;
+            let thorough = self.sweeps >= self.next_look || last;
             let promising = self.prospect.is_due(self.sweeps) && !last;
             if promising {
                 rows.smooth();
@@ -329,6 +334,7 @@ impl<'a> Course<'a> {
                 self.products += 1;
             }
             self.looks += 1;
+            self.next_look = FIRST_LOOK.max(self.sweeps + SWEEPS_BETWEEN_LOOKS);
             self.thorough = true;
         }
         self.looked = self.sweeps;
