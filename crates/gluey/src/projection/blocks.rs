@@ -42,8 +42,6 @@ pub(super) struct Blocks {
     /// Where each body stands in the problem's order.
     rank: Vec<u32>,
     listing: Listing,
-    /// How many copies each body has, and how many of them have been told where they belong.
-    copies: Vec<[u16; 2]>,
     /// Whether copies have velocities that their bodies have not taken yet: the next sweep begins with that.
     under_way: bool,
     /// Whether blocks remember the last moves of their bodies themselves, with the sign changed, in the place of velocities
@@ -85,6 +83,8 @@ struct Interior {
     piece: Vec<Joining>,
     /// and those of the problem from them to other blocks, sorted.
     across: Vec<Across>,
+    /// How many copies each body has, and how many of them have been met while they are listed.
+    copies: Vec<[u16; 2]>,
     /// The body of each copy, border by border,
     copied: Vec<u32>,
     /// 1/k of each,
@@ -205,8 +205,13 @@ impl Blocks {
         if blocks > 1 {
             let interiors = &self.interiors;
             each_with_index(&mut self.borders, |block, border| border.list(problem, interiors, (block as u32, cut)));
-            copy_bodies(&mut self.borders, &mut self.interiors, &mut self.copies, size);
-            each(&mut self.borders, |border| border.fill((problem, impulses)));
+            let borders = &self.borders;
+            each(&mut self.interiors, |interior| interior.find_copies(borders));
+            let interiors = &self.interiors;
+            each_with_index(&mut self.borders, |block, border| {
+                border.copy_bodies(interiors, block as u32);
+                border.fill((problem, impulses));
+            });
         }
         self.gather_swept(problem);
     }
@@ -390,49 +395,6 @@ impl Blocks {
     }
 }
 
-/// Gives each border copies of the bodies that its rows join, and each body the way its copies come back.
-fn copy_bodies(borders: &mut [Border], interiors: &mut [Interior], copies: &mut Vec<[u16; 2]>, size: usize) {
-    refill(copies, size * interiors.len(), [0; 2]);
-    borders.iter().flat_map(|border| &border.homes).for_each(|home| copies[*home as usize][0] += 1);
-    for (b, border) in borders.iter_mut().enumerate() {
-        border.copies.clear();
-        border.mail.clear();
-        make_room(&mut border.copies, border.homes.len() + WALLS);
-        for &home in &border.homes {
-            let (block, body) = (home / size as u32, home % size as u32);
-            let interior = &mut interiors[block as usize];
-            let (copy, letter) = (border.copies.len() as u32, interior.copied.len() as u32);
-            if border.mail.last().is_none_or(|mail| mail.of != block) {
-                make_room(&mut border.mail, 1);
-                make_room(&mut interior.arrivals, 1);
-                border.mail.push(Run { of: block, first: letter, count: 0 });
-                interior.arrivals.push(Run { of: b as u32, first: copy, count: 0 });
-            }
-            for run in border.mail.last_mut().into_iter().chain(interior.arrivals.last_mut()) {
-                run.count += 1;
-            }
-            let [count, placed] = &mut copies[home as usize];
-            let k = f64::from(*count);
-            let inverse_mass = k * interior.bodies[body as usize].inverse_mass;
-            border.copies.push(Body { velocity: [0.0; 3], inverse_mass });
-            make_room(&mut interior.copied, 1);
-            make_room(&mut interior.share, 1);
-            interior.copied.push(body);
-            interior.share.push(k.recip());
-            if *count > 1 {
-                let (border, first) = (b as u32, *placed == 0);
-                make_room(&mut interior.several, 1);
-                interior.several.push(Arrival { body, border, copy, first, share: k.recip() });
-                *placed += 1;
-            }
-        }
-        border.copies.extend([Body::default(); WALLS]);
-    }
-    for interior in interiors {
-        refill(&mut interior.letters, interior.copied.len(), [0.0; 3]);
-    }
-}
-
 /// Copies that follow each other in some borders.
 fn copies_of<'a>(arrivals: &'a [Run], borders: &'a [Border]) -> impl Iterator<Item = &'a Body> {
     arrivals.iter().flat_map(|run| &borders[run.of as usize].copies[run.range()])
@@ -547,6 +509,41 @@ impl Interior {
         across.sort_unstable();
     }
 
+    /// Lists the copies of its bodies, and the way they come back.
+    fn find_copies(&mut self, borders: &[Border]) {
+        let Self { copies, copied, share, arrivals, several, letters, .. } = self;
+        let (first, last) = (self.first as u32, (self.first + self.before.len()) as u32);
+        refill(copies, self.before.len(), [0; 2]);
+        for (of, border) in (0..).zip(borders) {
+            let [from, to] = [first, last].map(|rank| border.homes.partition_point(|home| *home < rank));
+            if from == to {
+                continue;
+            }
+            make_room(arrivals, 1);
+            arrivals.push(Run { of, first: from as u32, count: (to - from) as u32 });
+            make_room(copied, to - from);
+            copied.extend(border.homes[from..to].iter().map(|home| home - first));
+        }
+        for body in &*copied {
+            copies[*body as usize][0] += 1;
+        }
+        make_room(share, copied.len());
+        let mut of_copy = copied.iter();
+        for run in arrivals {
+            for (copy, &body) in run.range().zip(&mut of_copy) {
+                let [count, met] = &mut copies[body as usize];
+                let part = f64::from(*count).recip();
+                share.push(part);
+                if *count > 1 {
+                    make_room(several, 1);
+                    several.push(Arrival { body, border: run.of, copy: copy as u32, first: *met == 0, share: part });
+                    *met += 1;
+                }
+            }
+        }
+        refill(letters, copied.len(), [0.0; 3]);
+    }
+
     /// The rows that start from its bodies and lead to another block.
     fn to(&self, block: u32) -> &[Across] {
         let rows = &self.across[self.across.partition_point(|row| row.to < block)..];
@@ -655,6 +652,30 @@ impl Border {
             let (row, copy) = (&mut own[end / 2], homes.len() as u32 - 1);
             if end.is_multiple_of(2) { row.i = copy } else { row.j = copy }
         }
+    }
+
+    /// Makes a copy of each body that the rows of this block's border join.
+    fn copy_bodies(&mut self, interiors: &[Interior], block: u32) {
+        let Self { homes, copies, mail, .. } = self;
+        copies.clear();
+        mail.clear();
+        make_room(copies, homes.len() + WALLS);
+        for (of, interior) in (0..).zip(interiors) {
+            let mut first = 0;
+            for arrival in &interior.arrivals {
+                let run = Run { of, first, count: arrival.count };
+                first += run.count;
+                if arrival.of == block {
+                    copies.extend(interior.copied[run.range()].iter().map(|&body| {
+                        let k = f64::from(interior.copies[body as usize][0]);
+                        Body { velocity: [0.0; 3], inverse_mass: k * interior.bodies[body as usize].inverse_mass }
+                    }));
+                    make_room(mail, 1);
+                    mail.push(run);
+                }
+            }
+        }
+        copies.extend([Body::default(); WALLS]);
     }
 
     fn fill(&mut self, start: (&Problem, &[f64])) {

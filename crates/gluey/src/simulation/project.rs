@@ -23,7 +23,7 @@ use crate::interaction::ObstacleImpulse;
 use crate::morton::Curve;
 use crate::openings::Openings;
 use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
-use crate::room::{make_room, set_length};
+use crate::room::{make_room, refill, set_length};
 use crate::shares::{share_of, write_parts};
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -42,6 +42,8 @@ const SHIFTING_ROUNDS: u32 = 3;
 const RELAXATION: f64 = 1e-6;
 /// Fewest contacts that a list gets room for.
 const LEAST_ROOM: usize = 64;
+/// Parts of the rows whose loads are added up on their own, at most.
+const MOST_PARTS: usize = 16;
 /// Names in an error message.
 const MOST_NAMES: usize = 4;
 
@@ -114,6 +116,8 @@ pub(super) struct Workspace {
     pub places: Vec<Place>,
     /// The points that torques on them refer to.
     pivots: Vec<DVec3>,
+    /// Loads of parts of the rows.
+    partial: Vec<Load>,
     /// How clumps move.
     pub moves: Moves,
     pub clock: Clock,
@@ -634,24 +638,34 @@ impl Workspace {
         let particles = &now.state.particles;
         self.pivots.clear();
         self.pivots.extend(now.obstacles.iter().map(|obstacle| obstacle.pivot(now.span.end())));
-        let Self { pivots, report, .. } = self;
-        let mut record = |obstacle: u32, at: DVec3, force: DVec3| {
-            let (pivot, load) = (pivots[obstacle as usize], &mut report.loads[obstacle as usize]);
+        let Self { pivots, report, partial, pairs, impulses, problem, .. } = self;
+        let add = |loads: &mut [Load], obstacle: u32, at: DVec3, force: DVec3| {
+            let (pivot, load) = (pivots[obstacle as usize], &mut loads[obstacle as usize]);
             *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
         };
-        for (c, (pair, impulse)) in self.pairs.iter().zip(&self.impulses).enumerate() {
-            if let Partner::Obstacle { obstacle, feature } = pair.partner()
-                && *impulse != 0.0
-            {
-                let (i, row) = (pair.first() as usize, &self.problem.rows[c]);
-                let (at, radius) = (particles.position[i], particles.radius[i]);
-                let placed = now.placed.get(obstacle as usize);
-                let at = placed.image_at(at, radius, feature_of(feature)) + row.normal * radius;
-                record(obstacle, at, row.normal * (impulse / now.settings.dt));
+        // In parts that do not depend on the number of threads: then neither do the sums.
+        let (kinds, part) = (pivots.len().max(1), pairs.len().div_ceil(MOST_PARTS).max(ROWS_IN_TASK));
+        refill(partial, kinds * pairs.len().div_ceil(part), Load::default());
+        let parts = pairs.par_chunks(part).zip(impulses.par_chunks(part)).zip(problem.rows.par_chunks(part));
+        parts.zip(partial.par_chunks_mut(kinds)).for_each(|(((pairs, impulses), rows), loads)| {
+            for ((pair, impulse), row) in pairs.iter().zip(impulses).zip(rows) {
+                if let Partner::Obstacle { obstacle, feature } = pair.partner()
+                    && *impulse != 0.0
+                {
+                    let (at, radius) = (particles.position[row.i as usize], particles.radius[row.i as usize]);
+                    let placed = now.placed.get(obstacle as usize);
+                    let at = placed.image_at(at, radius, feature_of(feature)) + row.normal * radius;
+                    add(loads, obstacle, at, row.normal * (impulse / now.settings.dt));
+                }
+            }
+        });
+        for loads in partial.chunks(kinds) {
+            for (load, part) in report.loads.iter_mut().zip(loads) {
+                *load = Load { force: load.force + part.force, torque: load.torque + part.torque };
             }
         }
         for ObstacleImpulse { obstacle, at, impulse } in from_pair_forces {
-            record(*obstacle, *at, *impulse / now.settings.dt);
+            add(&mut report.loads, *obstacle, *at, *impulse / now.settings.dt);
         }
     }
 
