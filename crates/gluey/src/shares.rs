@@ -137,3 +137,74 @@ fn attend(done: &AtomicBool) {
     }
     ENGAGED.set(false);
 }
+
+#[cfg(test)]
+mod tests {
+    use rayon::ThreadPoolBuilder;
+
+    use super::*;
+
+    const MANY: usize = 3 * LEAST;
+
+    /// A sum in parts by several threads, over and over.
+    fn work() -> u64 {
+        (0..200).map(|_| sum(0..1_000)).sum()
+    }
+
+    fn sum(range: std::ops::Range<u64>) -> u64 {
+        if range.end - range.start < 300 {
+            return range.sum();
+        }
+        let middle = range.start.midpoint(range.end);
+        let (mut low, mut high) = (0, 0);
+        join(|| low = sum(range.start..middle), || high = sum(middle..range.end));
+        low + high
+    }
+
+    #[test]
+    fn attended_work_is_done_on_any_number_of_threads_from_inside_and_outside_and_nested() {
+        let expected = 200 * 999 * 500;
+        assert_eq!(attended(MANY, work), expected);
+        assert_eq!(attended(FEW + 1, work), expected);
+        for threads in [1, 2, 3, 8] {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                assert_eq!(attended(MANY, work), expected);
+                assert_eq!(attended(MANY, || attended(MANY, work)), expected);
+                let both = rayon::join(|| attended(MANY, work), || attended(MANY, work));
+                assert_eq!(both, (expected, expected));
+                assert!(!ENGAGED.get());
+            });
+        }
+    }
+
+    #[test]
+    fn work_that_is_not_shared_out_for_long_ends_too() {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            attended(MANY, || {
+                std::thread::sleep(4 * PATIENCE);
+                assert_eq!(sum(0..1_000), 999 * 500);
+            });
+        });
+    }
+
+    #[test]
+    fn a_panic_gets_through_and_leaves_the_pool_as_it_was() {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let broken = || attended(MANY, || -> u64 { panic!("on purpose") });
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(broken)));
+        assert!(outcome.is_err());
+        assert_eq!(pool.install(|| attended(MANY, work)), 200 * 999 * 500);
+    }
+
+    #[test]
+    fn every_part_of_a_list_is_written_by_its_own() {
+        for counts in [vec![], vec![3], vec![0, 2, 5, 0, 1]] {
+            let mut list = vec![usize::MAX; counts.iter().sum()];
+            write_parts(&mut list, &counts, &|part, entries| entries.fill(part));
+            let expected: Vec<usize> = counts.iter().enumerate().flat_map(|(part, n)| vec![part; *n]).collect();
+            assert_eq!(list, expected);
+        }
+    }
+}

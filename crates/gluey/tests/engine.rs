@@ -59,6 +59,19 @@ fn a_hexagonal_heap_turns_over_for_two_thousand_steps() {
     assert!(worst.glued > 30, "{worst:?}");
 }
 
+/// Discs that span the box: impulses grow a hundredfold along a ray that bends wherever some contact lets go.
+#[test]
+fn heaps_that_almost_exactly_fit_do_not_stall() {
+    for k in 0..20 {
+        let width = format!("{}", 0.6001 + 1e-7 * f64::from(k));
+        let mut scene = scene(&HEXAGONAL_HEAP.replace("upper = [0.6001, 0.7]", &format!("upper = [{width}, 0.7]")));
+        for step in 0..500 {
+            let sweeps = scene.simulation.step().unwrap_or_else(|error| panic!("{width}, step {step}: {error}")).sweeps;
+            assert!(sweeps < 5_000, "{width}, step {step}: {sweeps} sweeps");
+        }
+    }
+}
+
 #[test]
 fn the_papers_equalities_contradict_each_other_in_the_same_heap() {
     let mut scene = scene(&HEXAGONAL_HEAP.replace("[contact]", "[contact]\nscheme = \"paper\""));

@@ -739,6 +739,42 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_listed_by_body_in_any_order() {
+        let bodies = 20_000_u32;
+        let mut random = Pcg64::seed_from_u64(3);
+        let mut problem = chain(0);
+        problem.inverse_mass = vec![1.0; bodies as usize];
+        let mut sorted: Vec<u32> = (0..50_000).map(|_| random.random_range(5..bodies)).collect();
+        sorted.sort_unstable();
+        let mut one_off = sorted.clone();
+        one_off.swap(30_000, 49_999);
+        let backwards = sorted.iter().rev().copied().collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        for (starts, in_order) in [(sorted, true), (one_off, false), (backwards, false), (Vec::new(), true)] {
+            let row = |i: &u32| Row { i: *i, j: WALL, normal: DVec3::X, gap: 0.0, lower: 0.0 };
+            problem.rows = starts.iter().map(row).collect();
+            let mut listing = Listing::default();
+            pool.install(|| listing.list(&problem));
+            assert_eq!(listing.rows.is_empty(), in_order);
+            let mut expected: Vec<u32> = (0..starts.len() as u32).collect();
+            expected.sort_by_key(|row| starts[*row as usize]); // stable
+            let listed: Vec<u32> = (0..bodies as usize).flat_map(|body| listing.from(body)).collect();
+            assert_eq!(listed, expected);
+        }
+    }
+
+    #[test]
+    fn two_blocks_halve_the_rows_between_them() {
+        let problem = chain(60);
+        let mut blocks = Blocks::default();
+        blocks.load(&problem, &vec![0.0; problem.rows.len()], NonZeroU32::new(6).unwrap());
+        let in_borders: Vec<usize> = blocks.borders.iter().map(|border| border.own.len()).collect();
+        // Bodies are joined to the next three: 6 rows between two blocks that follow each other.
+        assert_eq!(in_borders.iter().sum::<usize>(), 5 * 6);
+        assert!(in_borders.iter().all(|rows| (2..=8).contains(rows)), "{in_borders:?}");
+    }
+
+    #[test]
     fn a_sweep_without_momentum_keeps_velocities_those_of_the_impulses() {
         let problem = chain(60);
         for count in [1, 6].map(|count| NonZeroU32::new(count).unwrap()) {
