@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-/// Looks at whether another thread is done, before this one does something else meanwhile: some ten microseconds.
+/// Looks at whether another thread is done, before this one does something else meanwhile: for some tens of microseconds.
 const LOOKS: usize = 2_000;
 
 /// How long a thread keeps looking for a part of the work where there is none: longer than one thread alone takes for what
