@@ -42,36 +42,44 @@ pub struct Bed {
     pub width: f64,
     /// Tolerance of its steps.
     pub tolerance: f64,
+    /// Which of the beds of this kind.
+    seed: u64,
 }
 
 impl Bed {
     /// So many diameters high, however wide that makes it.
     pub fn of_height(count: usize, diameters: f64, tolerance: f64) -> Self {
-        Self { count, width: (count as f64 * ROOM / (diameters * DIAMETER)).sqrt(), tolerance }
+        Self { count, width: (count as f64 * ROOM / (diameters * DIAMETER)).sqrt(), tolerance, seed: SEED }
     }
 
     /// As high as wide.
     pub fn cube(count: usize, tolerance: f64) -> Self {
-        Self { count, width: (count as f64 * ROOM).cbrt(), tolerance }
+        Self { count, width: (count as f64 * ROOM).cbrt(), tolerance, seed: SEED }
+    }
+
+    /// Another bed of the same kind.
+    pub fn another(self, which: u64) -> Self {
+        Self { seed: SEED + which, ..self }
     }
 
     /// The simulation of the bed, at rest.
     pub fn at_rest(&self) -> Answer<Simulation> {
-        let drop = Drop { dimension: 3, count: self.count, width: self.width, spacing: 2.05 };
-        let text = format!("{}# {:e} {SETTLING:?} {REST} {REFINEMENT}\n", drop.text(Rules::Dry), self.tolerance);
+        let Self { count, width, tolerance, seed } = *self;
+        let drop = Drop { dimension: 3, count, width, spacing: 2.05, seed };
+        let text = format!("{}# {:e} {SETTLING:?} {REST} {REFINEMENT}\n", drop.text(Rules::Dry), tolerance);
         let mut simulation = Scene::parse(&text, "bed".as_ref())?.simulation;
-        let path = folder()?.join(format!("bed-{}-{:.3}-{:e}.gluey", self.count, self.width, self.tolerance));
+        let path = folder()?.join(format!("bed-{count}-{width:.3}-{tolerance:e}-{seed}.gluey"));
         match Checkpoint::read(&path) {
             Ok(kept) if kept.scene_text == text => simulation.state = kept.state,
             _ => {
                 settle(&mut simulation)?;
-                let report = refine(&mut simulation, self.tolerance)?;
+                let report = refine(&mut simulation, tolerance)?;
                 let state = simulation.state.clone();
                 let progress = Progress::default();
                 Checkpoint { state, fingerprint: 0, scene_text: text, progress, report }.write(&path)?;
             }
         }
-        set(&mut simulation, DT, self.tolerance);
+        set(&mut simulation, DT, tolerance);
         Ok(simulation)
     }
 
@@ -90,6 +98,7 @@ struct Drop {
     width: f64,
     /// Of the lattice, relative to the greatest radius.
     spacing: f64,
+    seed: u64,
 }
 
 /// What holds for a while.
@@ -105,7 +114,7 @@ enum Rules {
 impl Drop {
     /// The scene, with gravity along the last axis.
     fn text(&self, rules: Rules) -> String {
-        let Self { dimension, count, width, spacing } = self;
+        let Self { dimension, count, width, spacing, seed } = self;
         let (law, gravity) = match rules {
             Rules::Dry => ("inelastic", -10.0),
             Rules::Glued => ("gluey", -10.0),
@@ -123,7 +132,7 @@ impl Drop {
         let gravity = vector(0.0, gravity);
         let (open, ceiling) = (if *dimension == 2 { "upper-y" } else { "upper-z" }, vector(*width, 2.0 * height));
         format!(
-            "dimension = {dimension}\nseed = {SEED}\ntime = {{ dt = {DT}, until = 1 }}\ncontact.law = \"{law}\"\n\
+            "dimension = {dimension}\nseed = {seed}\ntime = {{ dt = {DT}, until = 1 }}\ncontact.law = \"{law}\"\n\
              environment.gravity = {gravity}\n\
              [[particles]]\ndensity = 1000\n\
              source.lattice = {{ lower = {lower}, upper = {upper}, spacing = {spacing}, radius = [{least}, {RADIUS}], \
@@ -167,8 +176,8 @@ impl Drop {
 
 /// The four kinds of problems, as files in a folder.
 pub fn problems() -> Answer<PathBuf> {
-    let spheres = Drop { dimension: 3, count: 3_000, width: 0.6076, spacing: 2.17 };
-    let discs = Drop { dimension: 2, count: 3_600, width: 0.82, spacing: 2.05 };
+    let spheres = Drop { dimension: 3, count: 3_000, width: 0.6076, spacing: 2.17, seed: SEED };
+    let discs = Drop { dimension: 2, count: 3_600, width: 0.82, spacing: 2.05, seed: SEED };
     let folder = folder()?.join("problems");
     fs::create_dir_all(&folder)?;
     let write = |name: &str, problem: &dyn Fn() -> Answer<ProblemFile>| -> Answer<()> {
