@@ -18,6 +18,7 @@
 
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::slice::from_ref;
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -29,7 +30,7 @@ use crate::ahead::ask_for;
 use crate::room::{make_room, refill, set_length};
 use crate::shares::{join, share_of};
 
-/// Bodies whose rows are asked for in advance: bodies near each other in space may have been listed far from each other.
+/// Bodies whose rows and velocities are asked for in advance: bodies near each other in space may have been listed far from each other.
 const AHEAD: u32 = 24;
 
 /// The blocks of a problem, and the buffers to cut the next one.
@@ -226,10 +227,13 @@ impl Blocks {
         own.chain(self.borders.iter().map(|border| &border.rows)).for_each(|rows| rows.unload(impulses));
         set_length(velocity, self.rank.len(), DVec3::ZERO);
         let (share, size) = (share_of(self.rank.len()), self.size as u32);
+        let body = |rank: u32| &self.interiors[(rank / size) as usize].bodies[(rank % size) as usize];
         velocity.par_chunks_mut(share).zip(self.rank.par_chunks(share)).for_each(|(velocity, rank)| {
-            for (velocity, rank) in velocity.iter_mut().zip(rank) {
-                let interior = &self.interiors[(rank / size) as usize];
-                *velocity = interior.bodies[(rank % size) as usize].velocity.into();
+            for (at, velocity) in velocity.iter_mut().enumerate() {
+                if let Some(later) = rank.get(at + AHEAD as usize) {
+                    ask_for(from_ref(body(*later)));
+                }
+                *velocity = body(rank[at]).velocity.into();
             }
         });
     }
@@ -246,7 +250,7 @@ impl Blocks {
 
     /// V at the swept point from its impulses alone.
     fn gather_swept(&mut self, problem: &Problem) {
-        self.gather(|at| problem.apriori[problem.along(at)], |unknowns| unknowns.x);
+        self.gather(|at| *along_and_ahead(problem, &problem.apriori, at), |unknowns| unknowns.x);
     }
 
     /// V ← start + M⁻¹ Gᵀ z for a value z of every row; bodies start by their rank.
@@ -468,7 +472,7 @@ impl Interior {
         make_room(&mut self.bodies, count + WALLS);
         make_room(&mut self.before, count);
         for at in first..first + count {
-            let inverse_mass = problem.inverse_mass[problem.along(at)];
+            let inverse_mass = *along_and_ahead(problem, &problem.inverse_mass, at);
             let mass = if inverse_mass > 0.0 { inverse_mass.recip() } else { 0.0 };
             self.bodies.push(Body { velocity: [0.0; 3], inverse_mass });
             self.before.push(Earlier { velocity: [0.0; 3], mass });
@@ -684,6 +688,15 @@ impl Border {
             self.rows.add(piece, start, &self.copies);
         }
     }
+}
+
+/// The entry of the body at this place of the order, while one of those that come next is asked for.
+fn along_and_ahead<'a, T>(problem: &Problem, entries: &'a [T], at: usize) -> &'a T {
+    let later = at + AHEAD as usize;
+    if later < entries.len() {
+        ask_for(from_ref(&entries[problem.along(later)]));
+    }
+    &entries[problem.along(at)]
 }
 
 fn add(to: &mut [f64; 3], vector: [f64; 3], times: f64) {

@@ -202,7 +202,8 @@ impl Simulation {
     }
 
     /// The same for loops of many steps, which need no new memory then: the report takes the place of the one given. On
-    /// error that one, too, is left as it was.
+    /// error that one, too, is left as it was. Where there are more than a few hundred particles the step, and with it the environment, is
+    /// on a thread of rayon's pool, whoever calls.
     pub fn step_into(&mut self, report: &mut StepReport) -> Result<(), StepError> {
         attended(self.state.particles.len(), || self.take_step(report))
     }
