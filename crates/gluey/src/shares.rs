@@ -1,5 +1,5 @@
 //! Lists that threads share out, in every phase of a step in the same way: what a thread has written it has in its cache
-//! when it reads it again.
+//! when it reads it again. And threads that wait for their share awake.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};

@@ -16,10 +16,13 @@
 mod apgd;
 mod apgs;
 mod blocks;
+mod border;
 mod feasibility;
 mod file;
+mod interior;
 mod least_norm;
 mod levers;
+mod listing;
 mod mobility;
 mod quads;
 mod rigid;
