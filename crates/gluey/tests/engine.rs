@@ -59,12 +59,18 @@ fn a_hexagonal_heap_turns_over_for_two_thousand_steps() {
     assert!(worst.glued > 30, "{worst:?}");
 }
 
+/// The heap in boxes of slightly different widths: what is found in one may be luck.
+fn hexagonal_heaps(count: u32) -> impl Iterator<Item = (f64, String)> {
+    (0..count)
+        .map(|k| 0.6001 + 1e-7 * f64::from(k))
+        .map(|width| (width, HEXAGONAL_HEAP.replace("upper = [0.6001, 0.7]", &format!("upper = [{width}, 0.7]"))))
+}
+
 /// Discs that span the box: impulses grow a hundredfold along a ray that bends wherever some contact lets go.
 #[test]
 fn heaps_that_almost_exactly_fit_do_not_stall() {
-    for k in 0..20 {
-        let width = format!("{}", 0.6001 + 1e-7 * f64::from(k));
-        let mut scene = scene(&HEXAGONAL_HEAP.replace("upper = [0.6001, 0.7]", &format!("upper = [{width}, 0.7]")));
+    for (width, heap) in hexagonal_heaps(20) {
+        let mut scene = scene(&heap);
         for step in 0..500 {
             let sweeps = scene.simulation.step().unwrap_or_else(|error| panic!("{width}, step {step}: {error}")).sweeps;
             assert!(sweeps < 5_000, "{width}, step {step}: {sweeps} sweeps");
@@ -73,11 +79,18 @@ fn heaps_that_almost_exactly_fit_do_not_stall() {
 }
 
 #[test]
-fn the_papers_equalities_contradict_each_other_in_the_same_heap() {
-    let mut scene = scene(&HEXAGONAL_HEAP.replace("[contact]", "[contact]\nscheme = \"paper\""));
-    let error = (0..2000).find_map(|_| scene.simulation.step().err()).expect("it has no solution");
-    assert!(matches!(error, StepError::Inconsistent { .. }), "{error}");
-    assert!(error.to_string().contains("one-projection"), "{error}");
+fn the_papers_equalities_contradict_each_other_in_most_of_these_heaps() {
+    let fails = |heap: String| {
+        let mut scene = scene(&heap.replace("[contact]", "[contact]\nscheme = \"paper\""));
+        let error = (0..2000).find_map(|_| scene.simulation.step().err());
+        if let Some(error) = &error {
+            assert!(matches!(error, StepError::Inconsistent { .. }), "{error}");
+            assert!(error.to_string().contains("one-projection"), "{error}");
+        }
+        error.is_some()
+    };
+    let failed = hexagonal_heaps(8).filter(|(_, heap)| fails(heap.clone())).count();
+    assert!(failed > 4, "{failed} of 8");
 }
 
 #[test]
