@@ -22,11 +22,11 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::border::{Border, copies_of};
-use super::interior::{AHEAD, Cut, Interior, add, along_and_ahead};
+use super::border::Border;
+use super::interior::{AHEAD, Cut, Interior, along_and_ahead};
 use super::listing::Listing;
-use super::quads::Objective;
-use super::sweep::{Motion, Pace, Unknowns, extrapolate};
+use super::quads::{Objective, Quads};
+use super::sweep::{Body, Motion, Pace, extrapolate};
 use super::{AcceleratedGaussSeidel, Problem, worse};
 use crate::ahead::ask_for;
 use crate::room::{refill, set_length};
@@ -105,16 +105,15 @@ impl Blocks {
                 border.copy_bodies(interiors, block as u32);
                 border.fill((problem, impulses));
             });
+            let borders = &self.borders;
+            each(&mut self.interiors, |interior| interior.add_copies(borders));
         }
-        self.gather_swept(problem);
     }
 
     /// The impulses of the swept point, exactly `lower` where the bound holds, and the velocities that they alone give; both
     /// in the problem's order.
     pub(super) fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>) {
-        each(&mut self.interiors, |interior| interior.rows.find_impulses(problem, &interior.bodies));
-        each(&mut self.borders, |border| border.rows.find_impulses(problem, &border.copies));
-        self.refresh(problem);
+        self.gather_swept(problem, |rows, bodies| rows.find_impulses(problem, bodies));
         let own = self.interiors.iter().map(|interior| &interior.rows);
         own.chain(self.borders.iter().map(|border| &border.rows)).for_each(|rows| rows.unload(impulses));
         set_length(velocity, self.rank.len(), DVec3::ZERO);
@@ -130,26 +129,25 @@ impl Blocks {
         });
     }
 
-    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding. The last move
-    /// stays what it was.
+    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ at the swept point from its impulses alone: sweeps accumulate rounding.
     pub(super) fn refresh(&mut self, problem: &Problem) {
-        self.arrive();
+        self.gather_swept(problem, |rows, bodies| rows.gather(|unknowns| unknowns.x, bodies));
+    }
+
+    /// V^{n+1/2}, and what this adds to it. The last move stays what it was.
+    fn gather_swept(&mut self, problem: &Problem, add: impl Fn(&mut Quads, &mut [Body]) + Sync) {
         if !std::mem::replace(&mut self.held, true) {
-            each(&mut self.interiors, Interior::hold);
+            self.arrive_and(Interior::hold);
         }
-        self.gather_swept(problem);
+        self.gather(|at| *along_and_ahead(problem, &problem.apriori, at), add);
     }
 
-    /// V at the swept point from its impulses alone.
-    fn gather_swept(&mut self, problem: &Problem) {
-        self.gather(|at| *along_and_ahead(problem, &problem.apriori, at), |unknowns| unknowns.x);
-    }
-
-    /// V ← start + M⁻¹ Gᵀ z for a value z of every row; bodies start by their rank.
-    fn gather(&mut self, start: impl Fn(usize) -> DVec3 + Sync, of: impl Fn(&Unknowns) -> [f64; 4] + Sync) {
+    /// V ← start, by the rank of a body, and what this adds to it.
+    fn gather(&mut self, start: impl Fn(usize) -> DVec3 + Sync, add: impl Fn(&mut Quads, &mut [Body]) + Sync) {
+        self.under_way = false; // what copies would tell is forgotten
         each(&mut self.borders, |border| {
             border.copies.iter_mut().for_each(|copy| copy.velocity = [0.0; 3]);
-            border.rows.gather(&of, &mut border.copies);
+            add(&mut border.rows, &mut border.copies);
         });
         let borders = &self.borders;
         each(&mut self.interiors, |interior| {
@@ -157,23 +155,12 @@ impl Blocks {
             for (at, body) in interior.bodies[..wall].iter_mut().enumerate() {
                 body.velocity = start(interior.first + at).to_array();
             }
-            interior.rows.gather(&of, &mut interior.bodies);
-            let copies = copies_of(&interior.arrivals, borders);
-            for ((body, share), copy) in interior.copied.iter().zip(&interior.share).zip(copies) {
-                add(&mut interior.bodies[*body as usize].velocity, copy.velocity, *share);
-            }
-            interior.write();
+            add(&mut interior.rows, &mut interior.bodies);
+            interior.add_copies(borders);
         });
     }
 
-    /// Bodies take the velocities of their copies.
-    fn arrive(&mut self) {
-        if self.under_way {
-            self.arrive_and(|_| {});
-        }
-    }
-
-    /// The same, and then this in every block.
+    /// Bodies take the velocities of their copies, and then this in every block.
     fn arrive_and(&mut self, then: impl Fn(&mut Interior) + Sync) {
         let (arrived, borders) = (std::mem::take(&mut self.under_way), &self.borders);
         each(&mut self.interiors, |interior| {
@@ -236,15 +223,14 @@ impl Blocks {
     /// least: −wᵀp / pᵀAp, or less where a row meets its bound before. The first call only marks where the way begins.
     pub(super) fn leap(&mut self, problem: &Problem) -> Option<Leap> {
         let leap = self.marked.then(|| {
-            self.under_way = false; // velocities are gathered afresh
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
-            self.gather(|_| DVec3::ZERO, |unknowns| unknowns.d);
+            self.gather(|_| DVec3::ZERO, |rows, bodies| rows.gather(|unknowns| unknowns.d, bodies));
             self.held = true;
             each(&mut self.interiors, |interior| {
                 interior.each_body(|body, before| before.velocity = body.velocity.map(|v| -v));
             });
-            self.gather_swept(problem);
+            self.refresh(problem);
             let interiors = &self.interiors;
             each(&mut self.borders, |border| border.take(interiors));
             let own = self.interiors.iter().map(|interior| interior.rows.slope(&interior.bodies));
@@ -364,7 +350,7 @@ mod tests {
                     assert!(blocks.residual() < before);
                 }
             }
-            blocks.arrive();
+            blocks.arrive_and(|_| {});
             let swept: Vec<[f64; 3]> = blocks
                 .interiors
                 .iter()

@@ -126,7 +126,7 @@ impl Border {
     pub fn fill(&mut self, start: (&Problem, &[f64])) {
         self.rows.clear(&self.copies);
         for piece in self.own.chunks(PIECE) {
-            self.rows.add(piece, start, &self.copies);
+            self.rows.add(piece, start, &mut self.copies);
         }
     }
 }

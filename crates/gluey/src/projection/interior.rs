@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use glam::DVec3;
 
-use super::border::{Border, Run};
+use super::border::{Border, Run, copies_of};
 use super::listing::Listing;
 use super::quads::{Joining, Objective, PIECE, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion};
@@ -95,14 +95,15 @@ impl Interior {
         make_room(&mut self.before, count);
         for at in first..first + count {
             let inverse_mass = *along_and_ahead(problem, &problem.inverse_mass, at);
+            let velocity = along_and_ahead(problem, &problem.apriori, at).to_array();
             let mass = if inverse_mass > 0.0 { inverse_mass.recip() } else { 0.0 };
-            self.bodies.push(Body { velocity: [0.0; 3], inverse_mass });
+            self.bodies.push(Body { velocity, inverse_mass });
             self.before.push(Earlier { velocity: [0.0; 3], mass });
         }
         self.bodies.extend([Body::default(); WALLS]);
     }
 
-    /// Lays out the rows between its bodies, and lists those that start from them and lead elsewhere.
+    /// Lays out the rows between its bodies, adds what they give to V, and lists those that start from them and lead elsewhere.
     pub fn fill(&mut self, start: (&Problem, &[f64]), listing: &Listing, cut: Cut) {
         let Self { first, bodies, before, piece, across, rows, .. } = self;
         let (problem, first, count) = (start.0, *first as u32, before.len() as u32);
@@ -209,6 +210,14 @@ impl Interior {
                 add(&mut body.velocity, velocity, share);
             }
         }
+    }
+
+    /// Bodies add the velocities that copies have been given by the rows of borders alone.
+    pub fn add_copies(&mut self, borders: &[Border]) {
+        for ((body, share), copy) in self.copied.iter().zip(&self.share).zip(copies_of(&self.arrivals, borders)) {
+            add(&mut self.bodies[*body as usize].velocity, copy.velocity, *share);
+        }
+        self.write();
     }
 
     /// Σ m |d|² of the moves that are held.

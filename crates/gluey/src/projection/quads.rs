@@ -75,8 +75,8 @@ impl Quads {
         refill(&mut self.colouring.taken, bodies.len(), 0);
     }
 
-    /// Puts a piece into quads that share no body, colour by colour.
-    pub(super) fn add(&mut self, piece: &[Joining], start: (&Problem, &[f64]), bodies: &[Body]) {
+    /// Puts a piece into quads that share no body, colour by colour, and adds M⁻¹ Gᵀ Λ of its rows to V.
+    pub(super) fn add(&mut self, piece: &[Joining], start: (&Problem, &[f64]), bodies: &mut [Body]) {
         let mut colouring = std::mem::take(&mut self.colouring);
         colouring.colour(piece, bodies.len());
         self.lay_out(&mut colouring, start, bodies);
@@ -89,7 +89,7 @@ impl Quads {
     }
 
     /// Adds the coloured rows; a colour begins with a quad of its own.
-    fn lay_out(&mut self, colouring: &mut Colouring, (problem, impulses): (&Problem, &[f64]), bodies: &[Body]) {
+    fn lay_out(&mut self, colouring: &mut Colouring, (problem, impulses): (&Problem, &[f64]), bodies: &mut [Body]) {
         let wall = (bodies.len() - WALLS) as u32;
         let mut end = self.rows.len();
         for count in &mut colouring.next {
@@ -117,7 +117,9 @@ impl Quads {
             }
             self.sheet.set((quad, lane), joint, rate);
             let lower = scale * lower;
-            self.unknowns[quad].x[lane] = (scale * impulses[row as usize]).max(lower);
+            let z = (scale * impulses[row as usize]).max(lower);
+            self.unknowns[quad].x[lane] = z;
+            joint.push(z, bodies);
             if lower != 0.0 {
                 if self.bounds.len() <= quad {
                     set_length(&mut self.bounds, quad + 1, Bounds::default());
@@ -138,8 +140,8 @@ impl Quads {
             .map(|((quad, bounds), unknown)| (quad, bounds.lower, unknown))
     }
 
-    /// Finds the impulses, exactly `lower` where the bound holds.
-    pub(super) fn find_impulses(&mut self, problem: &Problem, bodies: &[Body]) {
+    /// Finds the impulses, exactly `lower` where the bound holds, and adds M⁻¹ Gᵀ Λ to V.
+    pub(super) fn find_impulses(&mut self, problem: &Problem, bodies: &mut [Body]) {
         let mut impulses = std::mem::take(&mut self.impulses);
         set_length(&mut impulses, self.rows.len(), 0.0);
         for ((quad, bounds, unknown), (rows, impulses)) in
@@ -149,9 +151,11 @@ impl Quads {
                 let (z, bound) = (unknown.x[lane], bounds[lane]);
                 // Most bounds are 0, which needs no look at the row; what pads a quad has no other.
                 let lower = if bound == 0.0 { 0.0 } else { problem.rows[rows[lane] as usize].lower };
-                let scale = scale(&quad.joints[lane], bodies);
+                let joint = &quad.joints[lane];
+                let scale = scale(joint, bodies);
                 let impulse = if scale > 0.0 { z / scale } else { z };
                 impulses[lane] = if z == bound { lower } else { impulse.max(lower) };
+                joint.push(z, bodies);
             }
         }
         self.impulses = impulses;
@@ -207,15 +211,7 @@ impl Quads {
     /// V ← V + M⁻¹ Gᵀ z for a value z of every row.
     pub(super) fn gather(&self, of: impl Fn(&Unknowns) -> [f64; 4], bodies: &mut [Body]) {
         for (quad, unknown) in self.sheet.quads().iter().zip(&self.unknowns) {
-            for (joint, z) in quad.joints.iter().zip(of(unknown)) {
-                let mut push = |body: u32, z: f64| {
-                    let body = &mut bodies[body as usize];
-                    let change = z * body.inverse_mass;
-                    (0..3).for_each(|axis| body.velocity[axis] += change * joint.normal[axis]);
-                };
-                push(joint.i, -z);
-                push(joint.j, z);
-            }
+            quad.joints.iter().zip(of(unknown)).for_each(|(joint, z)| joint.push(z, bodies));
         }
     }
 
@@ -300,7 +296,7 @@ mod tests {
             let rows: Vec<Joining> =
                 listed.iter().zip(&problem.rows).map(|(row, &Row { i, j, .. })| Joining { row: *row, i, j }).collect();
             quads.clear(&bodies);
-            rows.chunks(PIECE).for_each(|piece| quads.add(piece, (&problem, &impulses), &bodies));
+            rows.chunks(PIECE).for_each(|piece| quads.add(piece, (&problem, &impulses), &mut bodies));
 
             let mut found: Vec<u32> = quads.rows.iter().copied().filter(|row| *row != NONE).collect();
             found.sort_unstable();
@@ -314,7 +310,7 @@ mod tests {
                 assert_eq!(moved.len(), count, "{quad:?}");
             }
             let mut back = vec![0.0; impulses.len()];
-            quads.find_impulses(&problem, &bodies);
+            quads.find_impulses(&problem, &mut bodies);
             quads.unload(&mut back);
             assert!(back.iter().zip(&impulses).all(|(a, b)| (a - b).abs() <= 1e-12 * b), "{back:?}");
         }

@@ -43,6 +43,19 @@ pub(super) struct Joint {
     pub j: u32,
 }
 
+impl Joint {
+    /// V_i ← V_i − n̂ z/m_i, V_j ← V_j + n̂ z/m_j.
+    pub fn push(&self, z: f64, bodies: &mut [Body]) {
+        let mut push = |body: u32, z: f64| {
+            let body = &mut bodies[body as usize];
+            let change = z * body.inverse_mass;
+            (0..3).for_each(|axis| body.velocity[axis] += change * self.normal[axis]);
+        };
+        push(self.i, -z);
+        push(self.j, z);
+    }
+}
+
 /// What a sweep reads of four rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(32))]
