@@ -4,13 +4,16 @@
 //! can meet. Space is cut in cubes of side ν = 2 max(extent), so that such a pair lies in the same or in adjacent cubes.
 //! The cubes are hashed into as many buckets as there are particles: the cost is O(N) however far a particle has flown.
 //!
-//! [`Neighbours`] keeps what the buckets gave for balls that are a skin larger, for as long as that provably serves.
+//! [`Neighbours`] keeps what the buckets gave for balls that are a skin larger, for as long as that provably serves, and
+//! looks around only those few again that have left theirs.
+
+use std::ops::Range;
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::geometry::Cell;
-use crate::room::make_room;
+use crate::room::{make_room, set_length};
 use crate::shares::share_of;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
@@ -23,13 +26,17 @@ const SAMPLES: usize = 64;
 const TOO_WIDE: f64 = 2.0;
 /// and by this share of the present ones, is longer than it need be.
 const SPARE: f64 = 0.15;
+/// Where more than one particle in so many has left its ball since the list was made, it is made anew,
+const FEW: usize = 64;
+/// or where the list has grown by one pair in so many.
+const GROWTH: usize = 8;
 /// Rounding of distances, relative to the balls: far above that of f64, far below any skin.
 const ROUNDING: f64 = 1e-12;
 
 /// Pairs near each other, in a list that serves for several steps.
 ///
-/// It holds all pairs i < j whose enlarged balls met when it was made, |x_i − x_j| ≤ E_i + E_j with E_i = extent_i + skin_i.
-/// Let x' and e' be centres and extents now. If there is a vector c, any at all, with
+/// It holds all pairs i < j whose enlarged balls meet, |x_i − x_j| ≤ E_i + E_j: balls about the centres x_i when the list was
+/// made, with E_i = extent_i + skin_i. Let x' and e' be centres and extents now. If there is a vector c, any at all, with
 ///
 /// |x'_i − x_i − c| + e'_i ≤ E_i for every i,
 ///
@@ -38,13 +45,16 @@ const ROUNDING: f64 = 1e-12;
 /// |x_i − x_j| ≤ |x'_i − x'_j| + |x'_i − x_i − c| + |x'_j − x_j − c|
 ///             ≤ e'_i + e'_j + (E_i − e'_i) + (E_j − e'_j) = E_i + E_j.
 ///
-/// Here c is the mean displacement of a few particles: a crowd that drifts as one needs no new list. The list holds more
-/// pairs than those that meet, and how many depends on when it was made: who asks must look at each.
+/// Here c is the mean displacement of a few particles: a crowd that drifts as one needs no new list. Where a few particles
+/// fail they get new balls, about x'_i − c, and the pairs of these balls are added: in a bed at rest there are always some that
+/// roll, the more the larger it is. The list holds more pairs than those that meet, and how many depends on when it was
+/// made: who asks must look at each.
 ///
 /// In a periodic cell the same holds with x'_i − x_i − c up to periods: what a particle is off by whole periods, its image at
 /// the time of the list was off by, too, and a pair was listed if any images of the two met.
 ///
-/// The centres are remembered as f32 relative to one of them; the condition allows for what that may be off.
+/// The centres are remembered as f32 relative to one of them; the condition allows for what that may be off. New balls are
+/// those about centres as they are remembered.
 #[derive(Default)]
 pub struct Neighbours {
     /// With which the list was made.
@@ -54,6 +64,39 @@ pub struct Neighbours {
     /// Where the partners of each particle start, and those of the next one after it.
     start: Vec<u32>,
     partners: Vec<u32>,
+    /// How many of these there were when the list was made.
+    made: usize,
+    /// Where each particle was then,
+    buckets: Buckets,
+    ids: Vec<u32>,
+    /// and how far a centre may be from where it is remembered.
+    rounding: f64,
+    /// Those that have got new balls since then, perhaps several times,
+    renewed: Vec<u32>,
+    /// so many of them before the last call.
+    earlier: usize,
+    /// Pairs to be added.
+    fresh: Vec<(u32, u32)>,
+}
+
+/// Who has got new balls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Renewed {
+    /// Those that [`Neighbours::renewed`] names; mostly nobody.
+    Few,
+    /// All: the list was made.
+    All,
+}
+
+/// Balls, in space or a periodic cell.
+#[derive(Clone, Copy)]
+pub struct Balls<'a> {
+    /// In which space repeats.
+    pub cell: Option<&'a Cell>,
+    /// Their centres,
+    pub centre: &'a [DVec3],
+    /// and radii.
+    pub extent: &'a [f64],
 }
 
 /// Centre and extent of an enlarged ball.
@@ -64,47 +107,49 @@ struct Reference {
 }
 
 impl Reference {
+    fn new(centre: DVec3, extent: f64) -> Self {
+        Self { centre: centre.as_vec3(), extent: (extent as f32).next_up() }
+    }
+
+    /// Rounding to f32 moved each coordinate by at most 2⁻²⁴ of itself; twice that also covers sums of them.
+    fn rounding(&self) -> f64 {
+        f64::from(self.centre.abs().element_sum()) * f64::from(f32::EPSILON)
+    }
+
     /// How far the centre may be from here for a ball of this extent to stay inside; negative when it never is.
     fn room(&self, extent: f64) -> f64 {
-        // Rounding to f32 moved each coordinate by at most 2⁻²⁴ of itself; twice that also covers the sums here.
-        let rounding = f64::from(self.centre.abs().element_sum()) * f64::from(f32::EPSILON);
-        f64::from(self.extent) * (1.0 - ROUNDING) - rounding - extent
+        f64::from(self.extent) * (1.0 - ROUNDING) - self.rounding() - extent
     }
 }
 
 impl Neighbours {
-    /// Makes sure that the list has all pairs whose balls meet: it stays as it is if it has, and is made for balls a skin
-    /// larger otherwise, or where it is much longer than such a list would be. Tells whether it was made. Any skins are
-    /// right; the wider they are the longer the list is and the longer it lasts.
+    /// Makes sure that the list has all pairs whose balls meet, but those that are never wanted: it stays as it is if it has,
+    /// and otherwise, or where it is much longer than need be, is made for balls a skin larger. Any skins are right; the wider
+    /// they are the longer the list is and the longer it lasts.
     pub fn cover(
         &mut self,
-        cell: Option<&Cell>,
-        position: &[DVec3],
-        extent: &[f64],
+        balls: Balls,
         skin: impl Fn(usize) -> f64 + Sync,
-    ) -> bool {
-        let stale = self.cell.as_ref() != cell || !self.covers(position, extent, &skin);
-        if stale {
-            self.cell = cell.copied();
-            self.make(position, extent, skin);
+        wanted: impl Fn(u32, u32) -> bool + Sync,
+    ) -> Renewed {
+        if self.cell.as_ref() == balls.cell && self.reference.len() == balls.centre.len() {
+            let drift = self.drift(balls.centre);
+            self.earlier = self.renewed.len();
+            if let Some(few) = self.stragglers(balls, drift, &skin)
+                && self.renew(&few, balls, drift, (&skin, &wanted))
+            {
+                return Renewed::Few;
+            }
         }
-        stale
+        self.cell = balls.cell.copied();
+        self.make(balls, skin, wanted);
+        Renewed::All
     }
 
-    /// Takes pairs out of the list that never matter, until it is made anew.
-    pub fn retain(&mut self, keep: impl Fn(u32, u32) -> bool) {
-        let (mut from, mut kept) = (0, 0);
-        for i in 0..self.reference.len() {
-            for at in from..self.start[i + 1] as usize {
-                if keep(i as u32, self.partners[at]) {
-                    self.partners[kept] = self.partners[at];
-                    kept += 1;
-                }
-            }
-            from = self.start[i + 1] as usize;
-            self.start[i + 1] = kept as u32;
-        }
-        self.partners.truncate(kept);
+    /// Those few that got new balls in the last call of [`Self::cover`], in order.
+    #[must_use]
+    pub fn renewed(&self) -> &[u32] {
+        &self.renewed[self.earlier..]
     }
 
     /// Those after particle i that were near it, sorted.
@@ -129,32 +174,123 @@ impl Neighbours {
         f64::from(self.reference[i].extent)
     }
 
-    fn covers(&self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64 + Sync) -> bool {
-        if self.reference.len() != position.len() {
-            return false;
-        }
-        let drift = self.drift(position);
-        let rounding = drift.abs().element_sum() * ROUNDING;
-        let from = self.origin + drift;
-        let share = share_of(position.len());
+    /// Its centre.
+    #[must_use]
+    pub fn centre(&self, i: usize) -> DVec3 {
+        self.origin + self.reference[i].centre.as_dvec3()
+    }
+
+    /// Those that have left their balls, in order. Nothing where the balls are too wide.
+    fn stragglers(&self, balls: Balls, drift: DVec3, skin: impl Fn(usize) -> f64 + Sync) -> Option<Vec<u32>> {
+        let share = share_of(self.reference.len());
         let parts = self.reference.par_chunks(share).enumerate();
-        // How much wider than needed the balls of a part are than may be; none where one is too small. Sums depend on the
-        // parts, and with them when a list is made anew, not what is found with it.
-        let excess = |(part, references): (usize, &[Reference])| {
-            let mut excess = 0.0;
+        // By how much the balls of a part are wider than they may be. Sums depend on the parts, and with them when a list is
+        // made anew, not what is found with it.
+        let look = |(part, references): (usize, &[Reference])| {
+            let (mut excess, mut few) = (0.0, Vec::new());
             for (i, reference) in (part * share..).zip(references) {
-                let room = reference.room(extent[i]) - rounding;
-                let moved = self.up_to_periods(position[i] - from - reference.centre.as_dvec3()).length_squared();
-                // Written so that what is not a number is not covered.
-                if !(room >= 0.0 && moved <= room * room) {
-                    return None;
+                if let Some(room) = self.room(reference, (balls.centre[i], balls.extent[i]), drift) {
+                    excess += room - (TOO_WIDE * skin(i) + SPARE * balls.extent[i]);
+                } else {
+                    few.push(i as u32);
                 }
-                excess += room - (TOO_WIDE * skin(i) + SPARE * extent[i]);
             }
-            Some(excess)
+            (excess, few)
         };
-        let excess = parts.map(excess).try_reduce(|| 0.0, |a, b| Some(a + b));
-        excess.is_some_and(|excess| excess <= 0.0)
+        let join = |mut a: (f64, Vec<u32>), b: (f64, Vec<u32>)| {
+            a.1.extend(b.1);
+            (a.0 + b.0, a.1)
+        };
+        let (excess, few) = parts.map(look).reduce(|| (0.0, Vec::new()), join);
+        (excess <= 0.0).then_some(few)
+    }
+
+    /// By how much an enlarged ball exceeds the present one, if it holds that.
+    #[inline]
+    fn room(&self, reference: &Reference, (centre, extent): (DVec3, f64), drift: DVec3) -> Option<f64> {
+        let room = reference.room(extent) - drift.abs().element_sum() * ROUNDING;
+        let from = self.origin + drift;
+        let moved = self.up_to_periods(centre - from - reference.centre.as_dvec3()).length_squared();
+        // Written so that what is not a number is not covered.
+        (room >= 0.0 && moved <= room * room).then_some(room)
+    }
+
+    /// New balls for these few, if that can be, they are few, and the list does not get too long.
+    fn renew(
+        &mut self,
+        few: &[u32],
+        balls: Balls,
+        drift: DVec3,
+        (skin, wanted): (impl Fn(usize) -> f64, impl Fn(u32, u32) -> bool),
+    ) -> bool {
+        if (self.renewed.len() + few.len()) * FEW > self.reference.len() {
+            return few.is_empty();
+        }
+        for &i in few {
+            let at = i as usize;
+            let (centre, extent) = (balls.centre[at], balls.extent[at]);
+            let mut ball = Reference::new(centre - drift - self.origin, extent + skin(at));
+            // Whom it meets is then in the cubes around its own.
+            ball.extent = ball.extent.min((self.buckets.widest - self.rounding - ball.rounding()) as f32).next_down();
+            self.reference[at] = ball;
+            if self.room(&ball, (centre, extent), drift).is_none() {
+                return false;
+            }
+        }
+        make_room(&mut self.renewed, few.len());
+        self.renewed.extend(few);
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.clear();
+        for &i in few {
+            self.look_around(i, |low, high| {
+                if wanted(low, high) && self.after(low as usize).binary_search(&high).is_err() {
+                    fresh.push((low, high));
+                }
+            });
+        }
+        fresh.sort_unstable();
+        fresh.dedup();
+        let fits = self.partners.len() + fresh.len() <= self.made + self.made / GROWTH;
+        if fits {
+            self.insert(&fresh);
+        }
+        self.fresh = fresh;
+        fits
+    }
+
+    /// Names the pairs of balls that meet that of particle i, some perhaps twice.
+    fn look_around(&self, i: u32, mut found: impl FnMut(u32, u32)) {
+        let ball = &self.reference[i as usize];
+        let mut look = |j: u32| {
+            let other = &self.reference[j as usize];
+            let offset = self.up_to_periods(other.centre.as_dvec3() - ball.centre.as_dvec3());
+            let reach = f64::from(ball.extent) + f64::from(other.extent);
+            if i != j && offset.length_squared() <= reach * reach {
+                found(i.min(j), i.max(j));
+            }
+        };
+        // Those that were elsewhere when the buckets were filled are looked at one by one.
+        self.renewed.iter().for_each(|j| look(*j));
+        let centre = self.buckets.inside(self.centre(i as usize));
+        self.buckets.visit(centre, |places| self.ids[places].iter().for_each(|j| look(*j)));
+    }
+
+    /// Adds pairs that are not in the list; sorted.
+    fn insert(&mut self, pairs: &[(u32, u32)]) {
+        let mut end = self.partners.len();
+        set_length(&mut self.partners, end + pairs.len(), 0);
+        // From the last to the first: what comes after a pair goes as many places on as there are pairs up to it.
+        for (before, &(i, j)) in pairs.iter().enumerate().rev() {
+            let (from, to) = (self.start[i as usize] as usize, self.start[i as usize + 1] as usize);
+            let at = from + self.partners[from..to.min(end)].partition_point(|partner| *partner < j);
+            self.partners.copy_within(at..end, at + before + 1);
+            self.partners[at + before] = j;
+            end = at;
+        }
+        for (k, &(i, _)) in pairs.iter().enumerate() {
+            let next = pairs.get(k + 1).map_or(self.reference.len(), |pair| pair.0 as usize);
+            self.start[i as usize + 1..=next].iter_mut().for_each(|start| *start += k as u32 + 1);
+        }
     }
 
     /// The mean displacement of a few particles since the list was made.
@@ -176,14 +312,13 @@ impl Neighbours {
         }
     }
 
-    fn make(&mut self, position: &[DVec3], extent: &[f64], skin: impl Fn(usize) -> f64) {
+    fn make(&mut self, balls: Balls, skin: impl Fn(usize) -> f64, wanted: impl Fn(u32, u32) -> bool + Sync) {
+        let Balls { centre: position, extent, .. } = balls;
         self.origin = position.get(position.len() / 2).copied().unwrap_or_default();
         self.reference.clear();
         self.reference.reserve_exact(position.len());
-        self.reference.extend(position.iter().zip(extent).enumerate().map(|(i, (x, extent))| Reference {
-            centre: (*x - self.origin).as_vec3(),
-            extent: ((extent + skin(i)) as f32).next_up(),
-        }));
+        let balls = position.iter().zip(extent).enumerate();
+        self.reference.extend(balls.map(|(i, (x, extent))| Reference::new(*x - self.origin, extent + skin(i))));
         let reach = |i: usize| f64::from(self.reference[i].extent);
         let grid = Grid::of(self.cell, position, reach);
         self.start.clear();
@@ -196,6 +331,7 @@ impl Neighbours {
                 let (mut counts, mut all, mut found) = (Vec::with_capacity(CHUNK), Vec::new(), Vec::new());
                 for (i, &centre) in position.iter().enumerate().skip(from).take(CHUNK) {
                     grid.partners(i as u32, centre, reach(i), &mut found);
+                    found.retain(|j| wanted(i as u32, *j));
                     all.extend_from_slice(&found);
                     counts.push(found.len() as u32);
                 }
@@ -213,6 +349,15 @@ impl Neighbours {
                 }));
             }
         }
+        self.made = self.partners.len();
+        self.renewed.clear();
+        self.earlier = 0;
+        self.rounding = self.reference.iter().map(Reference::rounding).fold(0.0, f64::max);
+        let Grid { buckets, entries } = grid;
+        self.buckets = buckets;
+        self.ids.clear();
+        make_room(&mut self.ids, entries.len());
+        self.ids.extend(entries.iter().map(|entry| entry.id));
     }
 }
 
@@ -283,15 +428,8 @@ type Cube = [i32; 3];
 
 /// Particles sorted by the bucket of their cube.
 pub struct Grid {
-    cell: Option<Cell>,
-    inverse_side: f64,
-    mask: usize,
-    /// Where each bucket starts among the entries, and the next one after it.
-    start: Vec<u32>,
+    buckets: Buckets,
     entries: Vec<Entry>,
-    /// The least and greatest cube in each direction: a flat scene visits 9 cubes instead of 27.
-    least: Cube,
-    greatest: Cube,
 }
 
 impl Grid {
@@ -303,46 +441,26 @@ impl Grid {
 
     /// The same; in a periodic cell with the images that balls inside may meet.
     fn of(cell: Option<Cell>, position: &[DVec3], extent: impl Fn(usize) -> f64) -> Self {
-        let buckets = position.len().next_power_of_two().max(4); // more than a column visits
         let widest = (0..position.len()).map(&extent).fold(f64::MIN_POSITIVE, f64::max);
         let images = cell.map(|cell| images_near(&cell, position, |i| extent(i) + widest));
         let images = images.as_deref();
-        let mut grid = Self {
-            cell,
-            inverse_side: (2.0 * widest).recip(),
-            mask: buckets - 1,
-            start: vec![0; buckets + 2],
-            entries: vec![Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 }; images.map_or(position.len(), <[_]>::len)],
-            least: [i32::MAX; 3],
-            greatest: [i32::MIN; 3],
-        };
-        // `start[b + 2]` counts the entries of bucket b; summed up, `start[b + 1]` tells where its next entry goes, and in
-        // the end where bucket b ends.
-        each(position, images, |_, x| {
-            let cube = grid.cube(x);
-            let bucket = grid.bucket(cube);
-            grid.start[bucket + 2] += 1;
-            for (axis, at) in cube.into_iter().enumerate() {
-                grid.least[axis] = grid.least[axis].min(at);
-                grid.greatest[axis] = grid.greatest[axis].max(at);
-            }
-        });
-        for bucket in 1..=buckets {
-            grid.start[bucket + 1] += grid.start[bucket];
-        }
+        let mut buckets = Buckets::new(cell, widest, position.len());
+        let count = images.map_or(position.len(), <[_]>::len);
+        let mut entries = vec![Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 }; count];
+        each(position, images, |_, x| buckets.count(x));
+        buckets.sum_up();
         each(position, images, |i, centre| {
-            let next = grid.bucket(grid.cube(centre)) + 1;
-            grid.entries[grid.start[next] as usize] = Entry { centre, extent: extent(i), id: i as u32 };
-            grid.start[next] += 1;
+            entries[buckets.place(centre)] = Entry { centre, extent: extent(i), id: i as u32 };
         });
-        grid
+        Self { buckets, entries }
     }
 
     /// Fills `found` with those after particle i whose balls meet its own, sorted.
     pub fn partners(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
         found.clear();
-        let centre = self.cell.map_or(centre, |cell| cell.wrap(centre));
-        self.visit(self.cube(centre), |entries| {
+        let centre = self.buckets.inside(centre);
+        self.buckets.visit(centre, |entries| {
+            let entries = &self.entries[entries];
             let mut count = found.len();
             found.resize(count + entries.len(), 0);
             // Half of all come before i and few of the others are near, in no order: a branch would mostly be guessed wrong.
@@ -359,7 +477,67 @@ impl Grid {
     /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice, and
     /// others with them.
     pub fn around(&self, centre: DVec3, mut look: impl FnMut(u32)) {
-        self.visit(self.cube(centre), |entries| entries.iter().for_each(|entry| look(entry.id)));
+        self.buckets.visit(centre, |entries| self.entries[entries].iter().for_each(|entry| look(entry.id)));
+    }
+}
+
+/// Which places in a list are for which cube of space.
+#[derive(Default)]
+struct Buckets {
+    cell: Option<Cell>,
+    /// The largest extent of a ball.
+    widest: f64,
+    inverse_side: f64,
+    mask: usize,
+    /// Where each bucket starts in the list, and the next one after it.
+    start: Vec<u32>,
+    /// The least and greatest cube in each direction: a flat scene visits 9 cubes instead of 27.
+    least: Cube,
+    greatest: Cube,
+}
+
+impl Buckets {
+    fn new(cell: Option<Cell>, widest: f64, particles: usize) -> Self {
+        let buckets = particles.next_power_of_two().max(4); // more than a column visits
+        Self {
+            cell,
+            widest,
+            inverse_side: (2.0 * widest).recip(),
+            mask: buckets - 1,
+            start: vec![0; buckets + 2],
+            least: [i32::MAX; 3],
+            greatest: [i32::MIN; 3],
+        }
+    }
+
+    /// One more is at this point. `start[b + 2]` counts those of bucket b.
+    fn count(&mut self, x: DVec3) {
+        let cube = self.cube(x);
+        let bucket = self.bucket(cube);
+        self.start[bucket + 2] += 1;
+        for (axis, at) in cube.into_iter().enumerate() {
+            self.least[axis] = self.least[axis].min(at);
+            self.greatest[axis] = self.greatest[axis].max(at);
+        }
+    }
+
+    /// After this `start[b + 1]` tells where the next of bucket b goes, and in the end where the bucket ends.
+    fn sum_up(&mut self) {
+        for bucket in 1..=self.mask + 1 {
+            self.start[bucket + 1] += self.start[bucket];
+        }
+    }
+
+    /// The place for the next one at this point.
+    fn place(&mut self, x: DVec3) -> usize {
+        let next = self.bucket(self.cube(x)) + 1;
+        self.start[next] += 1;
+        self.start[next] as usize - 1
+    }
+
+    /// The image of a point in the cell.
+    fn inside(&self, x: DVec3) -> DVec3 {
+        self.cell.map_or(x, |cell| cell.wrap(x))
     }
 
     fn cube(&self, x: DVec3) -> Cube {
@@ -379,8 +557,10 @@ impl Grid {
         ((key >> 32) as usize).wrapping_add(z.cast_unsigned() as usize) & self.mask
     }
 
-    /// All entries in a cube and those around it, column by column, some perhaps twice and with others between them.
-    fn visit(&self, home: Cube, mut look: impl FnMut(&[Entry])) {
+    /// The places of all in the cube of a point and those around it, column by column, some perhaps twice and with others
+    /// between them.
+    fn visit(&self, centre: DVec3, mut look: impl FnMut(Range<usize>)) {
+        let home = self.cube(centre);
         let range = |axis: usize| {
             let from = home[axis].saturating_sub(1).max(self.least[axis]);
             (from, home[axis].saturating_add(1).min(self.greatest[axis]))
@@ -389,14 +569,14 @@ impl Grid {
         if low > high {
             return; // far above or below all of them
         }
-        let entries = |from: usize, to: usize| &self.entries[self.start[from] as usize..self.start[to + 1] as usize];
+        let places = |from: usize, to: usize| self.start[from] as usize..self.start[to + 1] as usize;
         for cx in x..=to_x {
             for cy in y..=to_y {
                 let first = self.bucket([cx, cy, low]);
                 let last = first + (high - low) as usize;
-                look(entries(first, last.min(self.mask)));
+                look(places(first, last.min(self.mask)));
                 if last > self.mask {
-                    look(entries(0, last & self.mask));
+                    look(places(0, last & self.mask));
                 }
             }
         }
@@ -432,6 +612,11 @@ mod tests {
         fn also_in_a_plane_and_far_apart(cloud in cloud(true), stretch in prop::sample::select(vec![0.01, 1.0, 1e9])) {
             agrees(&cloud, stretch);
         }
+    }
+
+    /// All pairs are wanted.
+    fn cover(list: &mut Neighbours, cell: Option<&Cell>, (centre, extent): (&[DVec3], &[f64]), skin: f64) -> Renewed {
+        list.cover(Balls { cell, centre, extent }, |_| skin, |_, _| true)
     }
 
     /// The nearest of many images, along each axis on its own.
@@ -477,7 +662,7 @@ mod tests {
                 (random >> 40) as f64 / f64::from(1 << 23) - 1.0
             };
             for _ in 0..20 {
-                made += usize::from(list.cover(Some(&cell), &position, &extent, |_| 0.1));
+                made += usize::from(cover(&mut list, Some(&cell), (&position, &extent), 0.1) == Renewed::All);
                 for (i, j) in pairs_of_images(&cell, &position, &extent) {
                     prop_assert!(list.after(i as usize).binary_search(&j).is_ok(), "{} and {}", i, j);
                 }
@@ -518,7 +703,7 @@ mod tests {
                 (random >> 40) as f64 / f64::from(1 << 23) - 1.0
             };
             for _ in 0..20 {
-                list.cover(None, &position, &extent, |_| 0.1);
+                cover(&mut list, None, (&position, &extent), 0.1);
                 prop_assert_eq!(meeting(&list, &position, &extent), pairs_by_brute_force(&position, &extent));
                 for (x, extent) in position.iter_mut().zip(&mut extent) {
                     *x += DVec3::new(share(), share(), share()) * move_by + drift;
@@ -533,29 +718,98 @@ mod tests {
         let mut position: Vec<DVec3> = (0..50).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
         let mut extent = [0.4; 50];
         let mut list = Neighbours::default();
-        assert!(list.cover(None, &position, &extent, |_| 0.11));
-        assert_eq!(list.after(7), [8]);
-        assert!(!list.cover(None, &position, &extent, |_| 0.11));
+        let mut cover =
+            |position: &[DVec3], extent: &[f64]| cover(&mut list, None, (position, extent), 0.11) == Renewed::All;
+        assert!(cover(&position, &extent));
+        assert!(!cover(&position, &extent), "it is there");
         for x in &mut position {
             x.y += 5.0; // all as one
         }
-        assert!(!list.cover(None, &position, &extent, |_| 0.11));
+        assert!(!cover(&position, &extent));
         position[20].z += 0.1;
-        assert!(!list.cover(None, &position, &extent, |_| 0.11));
+        assert!(!cover(&position, &extent));
         extent[20] += 0.02;
-        assert!(list.cover(None, &position, &extent, |_| 0.11));
-        assert!(list.cover(None, &position[1..], &extent[1..], |_| 0.11), "others than those the list was made of");
-        assert!(list.cover(None, &position[1..], &[0.1; 49], |_| 0.11), "wide enough, and much wider than needed");
+        assert!(cover(&position, &extent), "one in fifty is not few");
+        assert!(cover(&position[1..], &extent[1..]), "others than those the list was made of");
+        assert!(cover(&position[1..], &[0.1; 49]), "wide enough, and much wider than needed");
+    }
+
+    /// A drifting lattice, through which some roll: the list is made once, and has all pairs that meet, in every step.
+    fn rollers(cell: Option<&Cell>, far: f64) {
+        let lattice =
+            (0..16 * 16 * 8).map(|k| DVec3::new(f64::from(k % 16), f64::from(k / 16 % 16), f64::from(k / 256)));
+        let mut position: Vec<DVec3> = lattice.map(|x| x + far).collect();
+        let extent = vec![0.49; position.len()];
+        let (mut list, mut made, mut renewed) = (Neighbours::default(), 0, 0);
+        // Two that meet each other above, and one that goes through all.
+        let rolling = [(100, DVec3::X * 0.5), (101, DVec3::X * -0.5), (2_000, DVec3::new(0.2, -0.15, -0.15))];
+        position[100] = DVec3::new(0.0, 5.0, 14.0) + far;
+        position[101] = DVec3::new(8.0, 5.0, 14.0) + far;
+        for step in 0..10 {
+            let balls = Balls { cell, centre: &position, extent: &extent };
+            let wanted = |i: u32, j: u32| !(i + j).is_multiple_of(7);
+            // A ball that would be wider than any was when the list was made.
+            let skin = |i: usize| if i == 2_000 && step > 0 { 0.6 } else { 0.05 };
+            made += usize::from(list.cover(balls, skin, wanted) == Renewed::All);
+            renewed += list.renewed().len();
+            assert!(list.renewed().is_sorted());
+            assert!(list.renewed().iter().all(|&i| list.encloses(i as usize, list.centre(i as usize), 0.49)));
+            for i in 0..position.len() {
+                let after = list.after(i);
+                assert!(
+                    after.is_sorted_by(|a, b| a < b) && after.iter().all(|j| *j > i as u32 && wanted(i as u32, *j))
+                );
+            }
+            let meet = |i: usize, j: usize| {
+                let offset = position[j] - position[i];
+                cell.map_or(offset, |cell| cell.shortest(offset)).length() <= extent[i] + extent[j]
+            };
+            for (i, _) in rolling {
+                for j in (0..position.len()).filter(|j| *j != i && meet(i, *j)) {
+                    let (low, high) = (i.min(j), i.max(j) as u32);
+                    let listed = list.after(low).contains(&high);
+                    assert_eq!(listed, wanted(low as u32, high), "step {step}: {low} and {high}");
+                }
+            }
+            for (i, way) in rolling {
+                position[i] += way;
+            }
+            for x in &mut position {
+                *x += DVec3::new(0.3, 0.0, 0.1);
+                *x = cell.map_or(*x, |cell| cell.wrap(*x));
+            }
+        }
+        assert_eq!(made, 1);
+        assert!(renewed > 20, "{renewed}");
+    }
+
+    #[test]
+    fn a_few_that_roll_get_new_balls_and_the_list_stays() {
+        let cell = Cell::with_periods(DVec3::ZERO, DVec3::new(16.0, 0.0, 20.0)).unwrap();
+        for k in 0..10 {
+            let shift = 0.11 * f64::from(k);
+            rollers(None, shift);
+            rollers(None, 1e4 + shift);
+            rollers(Some(&cell), shift);
+        }
     }
 
     #[test]
     fn nothing_is_covered_that_is_not_a_number() {
         let mut list = Neighbours::default();
         let far = [DVec3::ZERO, DVec3::X * 1e300];
-        assert!(list.cover(None, &far, &[1.0; 2], |_| 1.0));
-        assert!(list.cover(None, &far, &[1.0; 2], |_| 1.0), "too far for what is remembered");
-        assert!(list.cover(None, &[DVec3::ZERO; 2], &[1.0; 2], |_| 1.0));
-        assert!(list.cover(None, &[DVec3::ZERO, DVec3::NAN], &[1.0; 2], |_| 1.0));
+        let mut cover = |position: &[DVec3]| cover(&mut list, None, (position, &[1.0; 2]), 1.0) == Renewed::All;
+        assert!(cover(&far));
+        assert!(cover(&far), "too far for what is remembered");
+        assert!(cover(&[DVec3::ZERO; 2]));
+        assert!(cover(&[DVec3::ZERO, DVec3::NAN]));
+        let mut many = vec![DVec3::ZERO; 200];
+        let mut cover = |many: &[DVec3]| super::tests::cover(&mut list, None, (many, &[1.0; 200]), 1.0) == Renewed::All;
+        assert!(cover(&many));
+        many[3] = DVec3::NAN;
+        assert!(cover(&many), "one of many");
+        many[3] = DVec3::X * 1e300;
+        assert!(cover(&many));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use pair_force::{Law, PAIR_VARIABLES, PairForce, Sides};
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Images, Obstacle, Particles};
-use crate::neighbours::Neighbours;
+use crate::neighbours::{Balls, Neighbours};
 use crate::room::refill;
 
 /// By how much the balls of the list of neighbours exceed what the forces reach, as a share.
@@ -137,7 +137,8 @@ impl Interactions {
         self.extent.clear();
         self.extent.extend(particles.radius.iter().map(|radius| radius + 0.5 * reach));
         let extent = &self.extent;
-        self.neighbours.cover(particles.cell.as_ref(), &particles.position, extent, |i| SKIN * extent[i]);
+        let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
+        self.neighbours.cover(balls, |i| SKIN * extent[i], |_, _| true);
     }
 
     /// Force k between particle i and those after it.

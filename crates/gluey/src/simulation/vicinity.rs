@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::candidates::Search;
 use super::{Refusal, StepError};
 use crate::geometry::{Obstacle, Shape};
-use crate::neighbours::Neighbours;
+use crate::neighbours::{Balls, Neighbours, Renewed};
 use crate::projection::ALONE;
 use crate::room::{make_room, set_length};
 use crate::shares::share_of;
@@ -60,15 +60,19 @@ impl Vicinity {
             let beyond = (extent[i] - particles.radius[i] - search.diversion[i]).max(0.0);
             if worthwhile { least + (STEPS * beyond).min(widest) } else { least }
         };
-        if self.neighbours.cover(particles.cell.as_ref(), &particles.position, extent, skin) {
-            if let owner @ [_, ..] = search.owner {
-                let together = |i: u32, j: u32| owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
-                self.neighbours.retain(|i, j| !together(i, j));
-            }
-            self.remembers = worthwhile;
-            self.near.clear();
-            if self.remembers {
-                self.remember(search);
+        let owner = search.owner;
+        let apart =
+            |i: u32, j: u32| owner.is_empty() || owner[i as usize] == ALONE || owner[i as usize] != owner[j as usize];
+        let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
+        match self.neighbours.cover(balls, skin, apart) {
+            Renewed::Few if self.remembers => self.remember_again(search),
+            Renewed::Few => {}
+            Renewed::All => {
+                self.remembers = worthwhile;
+                self.near.clear();
+                if self.remembers {
+                    self.remember(search);
+                }
             }
         }
         Ok(())
@@ -171,15 +175,30 @@ impl Vicinity {
 
     fn remember(&mut self, search: &Search) {
         for (i, &centre) in search.particles.position.iter().enumerate() {
-            let reach = self.neighbours.reach(i) * (1.0 + MARGIN);
-            for k in 0..self.known.len() {
-                if self.known[k].is_some() && search.placed.may_reach(k, centre, reach) {
-                    make_room(&mut self.near, 1);
-                    self.near.push((i as u32, k as u32));
-                }
+            let reach = self.neighbours.reach(i);
+            for k in around(&self.known, search, (centre, reach)) {
+                make_room(&mut self.near, 1);
+                self.near.push((i as u32, k));
             }
         }
     }
+
+    /// The same for the few that have got new balls.
+    fn remember_again(&mut self, search: &Search) {
+        let Self { neighbours, near, known, .. } = self;
+        for &i in neighbours.renewed() {
+            let ball = (neighbours.centre(i as usize), neighbours.reach(i as usize));
+            let [from, to] = [i, i + 1].map(|i| near.partition_point(|(particle, _)| *particle < i));
+            near.splice(from..to, around(known, search, ball).map(|k| (i, k)));
+        }
+    }
+}
+
+/// The obstacles to remember that a ball reaches.
+fn around(known: &[Option<Obstacle>], search: &Search, (centre, extent): (DVec3, f64)) -> impl Iterator<Item = u32> {
+    let reach = extent * (1.0 + MARGIN);
+    let reached = move |k: &u32| known[*k as usize].is_some() && search.placed.may_reach(*k as usize, centre, reach);
+    (0..known.len() as u32).filter(reached)
 }
 
 fn is_remembered(obstacle: &Obstacle) -> bool {
