@@ -24,6 +24,8 @@ const ENOUGH: usize = 30_000;
 const MOST_BEDS: usize = 6;
 /// Steps over which means are taken: sweeps vary from step to step.
 const STEPS: u32 = 20;
+/// How often these are repeated, from the same start; the least time counts.
+const REPEATED: u32 = 3;
 /// There and back, of a line of memory between two cores.
 const HANDOVERS: u64 = 300_000;
 
@@ -51,12 +53,16 @@ pub fn growth(wishes: &Wishes) -> Answer<()> {
             let (mut sweeps, mut time) = (0, Duration::ZERO);
             for which in 0..beds {
                 let bed = bed(count).another(which.into());
-                on_threads(1, || {
+                let mut best = Duration::MAX;
+                let mut once = || {
                     let mut simulation = bed.at_rest()?;
-                    let (more, taken) = cpu(|| advance(&mut simulation, STEPS));
-                    (sweeps, time) = (sweeps + more?, time + taken / beds);
-                    Ok(())
-                })?;
+                    advance(&mut simulation, 1)?; // lists and memory are made in the first step
+                    let (sweeps, taken) = cpu(|| advance(&mut simulation, STEPS));
+                    best = best.min(taken);
+                    sweeps
+                };
+                sweeps += on_threads(1, || (1..REPEATED).try_fold(once()?, |_, _| once()))?;
+                time += best / beds;
             }
             let sweeps = figure(sweeps as f64 / f64::from(STEPS * beds));
             let row = [name.to_owned(), count.to_string(), beds.to_string(), milliseconds(time / STEPS), sweeps];
