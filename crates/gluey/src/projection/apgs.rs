@@ -15,9 +15,9 @@
 //! further than to the minimum of each row, which lowers the objective for every ω < 2.
 //!
 //! The residual is the worst of all rows, and momentum keeps a few of them away from their minimum long after the others
-//! are there: one sweep without it often lowers the residual to a third, and where that nearly does a second brings back
-//! what is left of those few. So the residual is looked at after such sweeps, from time to time, and if it is still too large
-//! the momentum goes on from where it was.
+//! are there: one sweep without it often lowers the residual to a third, and a second brings back what is left of those few.
+//! So it is looked at after such sweeps, from time to time, and if it is still too large the momentum goes on from where it
+//! was.
 //!
 //! Where the residual has not halved for long the impulses often grow along a ray that moves next to nothing: an arch
 //! that exactly fits. A line search along the way of the last 64 sweeps or more then takes thousands of sweeps at once.
@@ -56,7 +56,7 @@ const FIRST_LOOK: u64 = 128;
 const LOOKS_BETWEEN_REFRESHES: u64 = 4;
 /// The first sweep without momentum.
 const FIRST_PROSPECT: u64 = 16;
-/// A second one follows where the first left a residual within this factor of the tolerance.
+/// One more follows where the residual is within this factor of the tolerance.
 const ALMOST: f64 = 1.5;
 /// What is left after sweeps without momentum falls as the sweeps to the power −1/this, or faster: in beds of 3,000 to 100,000
 /// spheres.
@@ -307,7 +307,7 @@ impl<'a> Course<'a> {
             let thorough = self.sweeps >= self.next_look || last;
             let promising = self.prospect.is_due(self.sweeps) && !last;
             if thorough || promising || self.is_near() {
-                let residual = if promising { self.smooth(rows, thorough) } else { self.look(rows, thorough) };
+                let residual = self.look_well(rows, thorough, promising);
                 if self.sweeps >= due || self.monitor.ending(residual, self.sweeps).is_some() {
                     return;
                 }
@@ -316,20 +316,30 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The residual after a sweep without momentum, or two.
-    fn smooth<S: Sweeps>(&mut self, rows: &mut S, thorough: bool) -> f64 {
+    /// The residual, after a sweep without momentum where that is promising; and after one more, but no more than two, where
+    /// it is almost small enough.
+    fn look_well<S: Sweeps>(&mut self, rows: &mut S, thorough: bool, promising: bool) -> f64 {
         let Criteria { tolerance, max_sweeps, .. } = *self.criteria;
-        let mut once = |course: &mut Self, thorough: bool| {
-            rows.smooth();
-            course.count();
-            course.look(rows, thorough)
-        };
-        let mut residual = once(self, thorough);
-        if residual > tolerance && residual <= ALMOST * tolerance && self.sweeps < max_sweeps {
-            residual = once(self, false);
+        let before = self.sweeps;
+        if promising {
+            self.smooth(rows);
         }
-        self.prospect.learn(residual / tolerance, self.sweeps);
+        let mut residual = self.look(rows, thorough);
+        let most = max_sweeps.min(before + 2);
+        while residual > tolerance && residual <= ALMOST * tolerance && self.sweeps < most {
+            self.smooth(rows);
+            residual = self.look(rows, false);
+        }
+        if self.sweeps > before {
+            self.prospect.learn(residual / tolerance, self.sweeps);
+        }
         residual
+    }
+
+    /// One sweep without momentum.
+    fn smooth<S: Sweeps>(&mut self, rows: &mut S) {
+        rows.smooth();
+        self.count();
     }
 
     /// Whether the last sweep suggests a look at the residual.
