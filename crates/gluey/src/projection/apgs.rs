@@ -435,7 +435,7 @@ impl Prospect {
             _ => SLOWEST_FALL,
         };
         let wait = sweeps as f64 * (residual.powf(exponent) - 1.0);
-        self.due = sweeps + (wait as u64).clamp(SWEEPS_BETWEEN_GLANCES, sweeps);
+        self.due = sweeps + (wait as u64).min(sweeps).max(SWEEPS_BETWEEN_GLANCES);
         self.last = Some((residual, sweeps));
     }
 }
@@ -523,6 +523,9 @@ mod tests {
         // Far away: no more than twice as many.
         prospect.learn(1e6, 136);
         assert_eq!(prospect.due, 272);
+        // In the first sweeps.
+        prospect.learn(1.4, 1);
+        assert_eq!(prospect.due, 1 + SWEEPS_BETWEEN_GLANCES);
         // A tolerance of 0 cannot be reached.
         prospect.learn(f64::INFINITY, 200);
         assert_eq!(prospect.due, 400);
