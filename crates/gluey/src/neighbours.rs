@@ -20,14 +20,15 @@ use crate::shares::share_of;
 const CHUNK: usize = 512;
 /// Chunks searched before their results are joined: bounds what is held twice.
 const BATCH: usize = 8;
-/// Particles whose mean displacement is taken for the drift of the crowd.
+/// Particles whose mean displacement is taken for the drift of the crowd, and whose balls for those of all.
 const SAMPLES: usize = 64;
 /// A list whose balls exceed the present ones by so many times what those of a new list would,
 const TOO_WIDE: f64 = 2.0;
 /// and by this share of the present ones, is longer than it need be.
 const SPARE: f64 = 0.15;
-/// Where more than one particle in so many has left its ball since the list was made, it is made anew,
-const FEW: usize = 64;
+/// Where more than this times √N particles have left their balls since the list was made, it is made anew: each new ball is
+/// compared with the other new ones, which by then costs half as much as the list,
+const FEW: f64 = 8.0;
 /// or where the list has grown by one pair in so many.
 const GROWTH: usize = 8;
 /// Rounding of distances, relative to the balls: far above that of f64, far below any skin.
@@ -129,7 +130,7 @@ impl Neighbours {
     pub fn cover(
         &mut self,
         balls: Balls,
-        skin: impl Fn(usize) -> f64 + Sync,
+        skin: impl Fn(usize) -> f64,
         wanted: impl Fn(u32, u32) -> bool + Sync,
     ) -> Renewed {
         if self.cell.as_ref() == balls.cell && self.reference.len() == balls.centre.len() {
@@ -181,38 +182,39 @@ impl Neighbours {
     }
 
     /// Those that have left their balls, in order. Nothing where the balls are too wide.
-    fn stragglers(&self, balls: Balls, drift: DVec3, skin: impl Fn(usize) -> f64 + Sync) -> Option<Vec<u32>> {
+    fn stragglers(&self, balls: Balls, drift: DVec3, skin: impl Fn(usize) -> f64) -> Option<Vec<u32>> {
+        let Balls { centre, extent, .. } = balls;
+        let excess = |i: usize| self.reference[i].room(extent[i]) - (TOO_WIDE * skin(i) + SPARE * extent[i]);
+        if self.samples().map(excess).sum::<f64>() > 0.0 {
+            return None;
+        }
+        let holds = self.holding(drift);
         let share = share_of(self.reference.len());
-        let parts = self.reference.par_chunks(share).enumerate();
-        // By how much the balls of a part are wider than they may be. Sums depend on the parts, and with them when a list is
-        // made anew, not what is found with it.
         let look = |(part, references): (usize, &[Reference])| {
-            let (mut excess, mut few) = (0.0, Vec::new());
-            for (i, reference) in (part * share..).zip(references) {
-                if let Some(room) = self.room(reference, (balls.centre[i], balls.extent[i]), drift) {
-                    excess += room - (TOO_WIDE * skin(i) + SPARE * balls.extent[i]);
-                } else {
+            let balls = centre[part * share..].iter().zip(&extent[part * share..]);
+            let mut few = Vec::new();
+            for (i, (reference, (centre, extent))) in (part * share..).zip(references.iter().zip(balls)) {
+                if !holds(reference, *centre, *extent) {
                     few.push(i as u32);
                 }
             }
-            (excess, few)
+            few
         };
-        let join = |mut a: (f64, Vec<u32>), b: (f64, Vec<u32>)| {
-            a.1.extend(b.1);
-            (a.0 + b.0, a.1)
+        let join = |mut a: Vec<u32>, b: Vec<u32>| {
+            a.extend(b);
+            a
         };
-        let (excess, few) = parts.map(look).reduce(|| (0.0, Vec::new()), join);
-        (excess <= 0.0).then_some(few)
+        Some(self.reference.par_chunks(share).enumerate().map(look).reduce(Vec::new, join))
     }
 
-    /// By how much an enlarged ball exceeds the present one, if it holds that.
-    #[inline]
-    fn room(&self, reference: &Reference, (centre, extent): (DVec3, f64), drift: DVec3) -> Option<f64> {
-        let room = reference.room(extent) - drift.abs().element_sum() * ROUNDING;
-        let from = self.origin + drift;
-        let moved = self.up_to_periods(centre - from - reference.centre.as_dvec3()).length_squared();
-        // Written so that what is not a number is not covered.
-        (room >= 0.0 && moved <= room * room).then_some(room)
+    /// Whether an enlarged ball holds another, taken back by the drift.
+    fn holding(&self, drift: DVec3) -> impl Fn(&Reference, DVec3, f64) -> bool + Sync {
+        let (from, rounding) = (self.origin + drift, drift.abs().element_sum() * ROUNDING);
+        move |reference, centre, extent| {
+            let room = reference.room(extent) - rounding;
+            let moved = self.up_to_periods(centre - from - reference.centre.as_dvec3()).length_squared();
+            room >= 0.0 && moved <= room * room // not where something is not a number
+        }
     }
 
     /// New balls for these few, if that can be, they are few, and the list does not get too long.
@@ -223,8 +225,11 @@ impl Neighbours {
         drift: DVec3,
         (skin, wanted): (impl Fn(usize) -> f64, impl Fn(u32, u32) -> bool),
     ) -> bool {
-        if (self.renewed.len() + few.len()) * FEW > self.reference.len() {
-            return few.is_empty();
+        if few.is_empty() {
+            return true;
+        }
+        if (self.renewed.len() + few.len()) as f64 > FEW * (self.reference.len() as f64).sqrt() {
+            return false;
         }
         for &i in few {
             let at = i as usize;
@@ -232,10 +237,10 @@ impl Neighbours {
             let mut ball = Reference::new(centre - drift - self.origin, extent + skin(at));
             // Whom it meets is then in the cubes around its own.
             ball.extent = ball.extent.min((self.buckets.widest - self.rounding - ball.rounding()) as f32).next_down();
-            self.reference[at] = ball;
-            if self.room(&ball, (centre, extent), drift).is_none() {
+            if !self.holding(drift)(&ball, centre, extent) {
                 return false;
             }
+            self.reference[at] = ball;
         }
         make_room(&mut self.renewed, few.len());
         self.renewed.extend(few);
@@ -295,13 +300,18 @@ impl Neighbours {
 
     /// The mean displacement of a few particles since the list was made.
     fn drift(&self, position: &[DVec3]) -> DVec3 {
-        let count = position.len().min(SAMPLES);
-        let sample = |k: usize| k * position.len() / count;
+        let count = self.samples().len();
         let displacement = |i: usize| position[i] - self.origin - self.reference[i].centre.as_dvec3();
         // In a cell those that have wrapped meanwhile are taken to have moved about as far as the first.
         let first = if self.cell.is_some() && count > 0 { displacement(0) } else { DVec3::ZERO };
         let beyond = |i: usize| self.up_to_periods(displacement(i) - first);
-        first + (0..count).map(sample).map(beyond).sum::<DVec3>() / count.max(1) as f64
+        first + self.samples().map(beyond).sum::<DVec3>() / count.max(1) as f64
+    }
+
+    /// A few particles.
+    fn samples(&self) -> impl ExactSizeIterator<Item = usize> {
+        let (all, count) = (self.reference.len(), self.reference.len().min(SAMPLES));
+        (0..count).map(move |k| k * all / count)
     }
 
     /// The shortest of the displacements that differ by whole periods.
@@ -729,7 +739,9 @@ mod tests {
         position[20].z += 0.1;
         assert!(!cover(&position, &extent));
         extent[20] += 0.02;
-        assert!(cover(&position, &extent), "one in fifty is not few");
+        assert!(!cover(&position, &extent), "one gets a new ball");
+        extent.fill(0.6);
+        assert!(cover(&position, &extent));
         assert!(cover(&position[1..], &extent[1..]), "others than those the list was made of");
         assert!(cover(&position[1..], &[0.1; 49]), "wide enough, and much wider than needed");
     }

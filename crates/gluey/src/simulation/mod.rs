@@ -249,11 +249,12 @@ impl Simulation {
 
     /// One (sub-)step, as in the paper: steps 1 to 4.
     fn advance(&mut self, span: Span) -> Result<(), Refusal> {
-        let Self { state, obstacles, environment, adhesion, solver, settings, workspace, .. } = self;
-        let Self { openings, interactions, gates, .. } = self;
+        let length = self.smallest_radius();
+        let Self { state, obstacles, environment, adhesion, solver, settings, workspace, interactions, gates, .. } =
+            self;
         let mut places = std::mem::take(&mut workspace.places);
         let placed = Places::at(obstacles, state.particles.cell.as_ref(), span.end(), &mut places)?; // yⁿ⁺¹
-        let now = Setting { state, openings, obstacles, placed, adhesion, settings, span };
+        let now = Setting { state, length, obstacles, placed, adhesion, settings, span };
         workspace.clock.turn_to(Part::Predict);
         let prediction = workspace.prediction();
         environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}

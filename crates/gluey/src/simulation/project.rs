@@ -20,7 +20,6 @@ use crate::contact::{Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Touch};
 use crate::morton::Curve;
-use crate::openings::Openings;
 use crate::projection::{ALONE, LeastNorm, Outcome, Problem, Projection, ROWS_IN_TASK, Row, Status, WALL};
 use crate::room::set_length;
 use crate::shares::share_of;
@@ -78,7 +77,8 @@ impl Unseen {
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
     pub state: &'a State,
-    pub openings: &'a Openings,
+    /// The smallest radius of those who are there or may come: what tolerances are relative to.
+    pub length: f64,
     pub obstacles: &'a [Obstacle],
     /// The obstacles at the end of the sub-step.
     pub placed: Places<'a>,
@@ -204,8 +204,8 @@ impl Workspace {
         self.problem.apriori = std::mem::take(&mut self.prediction.velocity);
         self.problem.inverse_mass = std::mem::take(&mut self.prediction.inverse_metric);
         self.problem.mobility = self.prediction.mobility.take();
-        (self.problem.dt, self.problem.length) = (now.span.dt, now.length());
-        let (margin, count, dt) = (MARGIN * now.length(), self.problem.apriori.len(), now.span.dt);
+        (self.problem.dt, self.problem.length) = (now.span.dt, now.length);
+        let (margin, count, dt) = (MARGIN * now.length, self.problem.apriori.len(), now.span.dt);
         set_length(&mut self.diversion, count, 0.0);
         let share = share_of(count);
         let pieces = self.diversion.par_chunks_mut(share).zip(self.problem.apriori.par_chunks(share));
@@ -223,7 +223,7 @@ impl Workspace {
     fn refuse_fast_obstacles(&self, now: &Setting) -> Result<(), Refusal> {
         let particles = &now.state.particles;
         let interval = (now.span.start, now.span.end());
-        let allowed = now.settings.max_slip * now.length();
+        let allowed = now.settings.max_slip * now.length;
         let mut times: f64 = 1.0;
         for (k, obstacle) in now.obstacles.iter().enumerate().filter(|(_, obstacle)| !obstacle.is_fixed()) {
             let placed = now.placed.get(k);
@@ -301,8 +301,8 @@ impl Workspace {
             apriori: &self.problem.apriori,
             diversion: &self.diversion,
             dt: now.span.dt,
-            length: now.length(),
-            margin: MARGIN * now.length(),
+            length: now.length,
+            margin: MARGIN * now.length,
             warm_scale: now.span.dt / now.settings.dt,
         }
     }
@@ -345,7 +345,7 @@ impl Workspace {
     /// Curved containers, and meshes whose next face was out of sight, bend towards the particle: overlaps beyond the
     /// tolerance that the linearised constraints did not see.
     fn unseen_overlaps(&self, now: &Setting) -> Vec<Overlap> {
-        let tolerance = now.settings.criteria.tolerance * now.length();
+        let tolerance = now.settings.criteria.tolerance * now.length;
         let particles = &now.state.particles;
         let mut overlaps = Vec::new();
         for k in (0..now.placed.len()).filter(|k| !now.obstacles[*k].shape.is_convex()) {
@@ -374,7 +374,7 @@ impl Workspace {
         if now.state.clumps.is_empty() {
             return Vec::new();
         }
-        let tolerance = now.settings.criteria.tolerance * now.length();
+        let tolerance = now.settings.criteria.tolerance * now.length;
         let (particles, owner) = (&now.state.particles, self.moves.owner());
         let end = |i: u32| particles.position[i as usize] + self.velocity[i as usize] * now.span.dt;
         let gap = |(c, (row, pair)): (usize, (&Row, &Pair))| {
@@ -403,7 +403,7 @@ impl Workspace {
 
     /// The rows must see these gaps as they are, and half a tolerance less: the solver may leave a whole one open.
     fn tighten(&mut self, gaps: &[(usize, f64)], now: &Setting) {
-        let tolerance = now.settings.criteria.tolerance * now.length();
+        let tolerance = now.settings.criteria.tolerance * now.length;
         for &(c, gap) in gaps {
             let seen = self.problem.end_gap(&self.problem.rows[c], self.seen(now));
             self.problem.rows[c].gap += gap - seen.max(0.0) - 0.5 * tolerance;
@@ -418,7 +418,7 @@ impl Workspace {
     /// Tightens the row of each overlap by its deficit, or adds the tangent plane at the end of the step, so that the
     /// projection can be repeated.
     fn bend(&mut self, overlaps: &[Overlap], now: &Setting, round: u32) {
-        let tolerance = now.settings.criteria.tolerance * now.length();
+        let tolerance = now.settings.criteria.tolerance * now.length;
         let mut extra = Vec::new();
         for Overlap { particle, obstacle, touch, step } in overlaps {
             let name = |n: u32| Pair::obstacle(*particle, *obstacle, plane(touch.feature, n));
@@ -537,14 +537,18 @@ impl Workspace {
             let pushes = f64::from(u8::from(*impulse > row.lower));
             pushes * (relative - row.normal * row.normal.dot(relative)).length_squared()
         };
-        let rows = self.problem.rows.par_iter().zip(&self.impulses).zip(&self.pairs).with_min_len(ROWS_IN_TASK);
-        rows.map(squared).reduce(|| 0.0, f64::max)
+        let rows = self.problem.rows.par_chunks(ROWS_IN_TASK).zip(self.impulses.par_chunks(ROWS_IN_TASK));
+        let parts = rows.zip(self.pairs.par_chunks(ROWS_IN_TASK)).map(|((rows, impulses), pairs)| {
+            let all = rows.iter().zip(impulses).zip(pairs).map(squared);
+            all.fold(0.0_f64, |a, b| if b > a { b } else { a })
+        });
+        parts.reduce(|| 0.0, f64::max)
     }
 
     /// The tangential displacement at a speed, given by its square, relative to the smallest radius; refuses the sub-step
     /// where the linearised constraint would stop a near miss by more than the user allows.
     fn refuse_slip(now: &Setting, fastest: f64) -> Result<f64, Refusal> {
-        let slip = fastest.sqrt() * now.span.dt / now.length();
+        let slip = fastest.sqrt() * now.span.dt / now.length;
         if slip > now.settings.max_slip { Err(Refusal::TooLong(slip / now.settings.max_slip)) } else { Ok(slip) }
     }
 }
@@ -552,11 +556,6 @@ impl Workspace {
 impl Setting<'_> {
     fn is_least_norm(&self) -> bool {
         self.state.clumps.is_empty() && self.settings.impulses.is_least_norm(self.adhesion)
-    }
-
-    /// The smallest radius: what tolerances are relative to.
-    fn length(&self) -> f64 {
-        self.state.particles.smallest_radius().min(self.openings.smallest_radius())
     }
 
     /// Against a flat side the linearised constraint is exact, however far the particle slides.

@@ -145,12 +145,14 @@ impl Workspace {
 
     /// True gaps after the move, over all pairs that could have met.
     pub(in crate::simulation) fn record_gaps(&mut self, particles: &Particles, placed: Places) {
-        let look = |least: f64, pair: &Pair| match pair.partner() {
-            Partner::Particle(j) => least.min(particles.gap(pair.first() as usize, j as usize).0),
-            Partner::Obstacle { .. } => gap_of(*pair, particles, placed).map_or(least, |(gap, _)| least.min(gap)),
+        let gap = |pair: &Pair| match pair.partner() {
+            Partner::Particle(j) => particles.gap(pair.first() as usize, j as usize).0,
+            Partner::Obstacle { .. } => gap_of(*pair, particles, placed).map_or(f64::INFINITY, |(gap, _)| gap),
         };
-        let (so_far, pairs) = (self.report.least_gap, self.pairs.par_iter());
-        self.report.least_gap = pairs.with_min_len(ROWS_IN_TASK).fold(|| so_far, look).reduce(|| so_far, f64::min);
+        // No branch: which gap is below the least so far is in no order.
+        let least = |pairs: &[Pair]| pairs.iter().map(gap).fold(f64::INFINITY, |a, b| if b < a { b } else { a });
+        let parts = self.pairs.par_chunks(ROWS_IN_TASK).map(least);
+        self.report.least_gap = parts.reduce(|| f64::INFINITY, f64::min).min(self.report.least_gap);
         self.report.substeps += 1;
         self.report.candidates = self.pairs.len();
     }
