@@ -29,7 +29,7 @@ const SPARE: f64 = 0.15;
 /// Where more than this times √N particles have left their balls since the list was made, it is made anew: each new ball is
 /// compared with the other new ones, which by then costs half as much as the list,
 const FEW: f64 = 8.0;
-/// or where the list has grown by one pair in so many.
+/// or where the list has grown by one pair in so many, or for so many particles.
 const GROWTH: usize = 8;
 /// Rounding of distances, relative to the balls: far above that of f64, far below any skin.
 const ROUNDING: f64 = 1e-12;
@@ -159,7 +159,7 @@ impl Neighbours {
         &self.partners[self.start[i] as usize..self.start[i + 1] as usize]
     }
 
-    /// Whether a ball is inside the enlarged ball of particle i as it was when the list was made.
+    /// Whether a ball is inside the enlarged ball of particle i.
     #[must_use]
     #[inline]
     pub fn encloses(&self, i: usize, centre: DVec3, extent: f64) -> bool {
@@ -169,7 +169,7 @@ impl Neighbours {
             && self.up_to_periods(centre - self.origin - reference.centre.as_dvec3()).length_squared() <= room * room
     }
 
-    /// The enlarged ball of particle i when the list was made: its extent.
+    /// The extent of the enlarged ball of particle i.
     #[must_use]
     pub fn reach(&self, i: usize) -> f64 {
         f64::from(self.reference[i].extent)
@@ -255,7 +255,8 @@ impl Neighbours {
         }
         fresh.sort_unstable();
         fresh.dedup();
-        let fits = self.partners.len() + fresh.len() <= self.made + self.made / GROWTH;
+        let most = self.made + self.made.max(self.reference.len()) / GROWTH;
+        let fits = self.partners.len() + fresh.len() <= most;
         if fits {
             self.insert(&fresh);
         }

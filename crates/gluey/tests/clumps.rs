@@ -250,6 +250,22 @@ fn a_heap_of_clumps_comes_to_rest_without_overlap() {
 }
 
 #[test]
+fn spheres_of_a_clump_that_breaks_meet_each_other() {
+    let halves = [(DVec3::X * -0.205, 0.2), (DVec3::X * 0.205, 0.2)];
+    let mut world =
+        world(&[(&Template::of_mass(&halves, 1.0, false).unwrap(), at(DVec3::ZERO))], vacuum(), false, Law::Inelastic);
+    world.settings.dt = 0.01;
+    world.step().unwrap();
+    world.state.clumps = Clumps::default();
+    world.state.particles.velocity = vec![DVec3::X, -DVec3::X];
+    for _ in 0..3 {
+        world.step().unwrap();
+        assert!(world.state.particles.gap(0, 1).0 > -1e-9, "{:?}", world.state.particles.position);
+    }
+    assert!(world.state.particles.velocity[0].length() < 1e-6, "they stop each other");
+}
+
+#[test]
 fn without_inertia_a_dumbbell_turns_in_shear_as_jeffery_says() {
     // A line of drag points: φ' = −G sin² φ for u = (G z, 0, 0), φ from the x axis: cot φ grows by G t.
     let template = Template::of_mass(&DUMBBELL, 1.0, false).unwrap();

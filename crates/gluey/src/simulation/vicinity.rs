@@ -34,7 +34,7 @@ pub(super) struct Vicinity {
     neighbours: Neighbours,
     /// A ball around each particle that holds all it may touch, those around it taken to move with the crowd.
     extent: Vec<f64>,
-    /// Particles, each with the fixed obstacles that its enlarged ball reached when the list was made, sorted.
+    /// Particles, each with the fixed obstacles that its enlarged ball reached when it was made, sorted.
     near: Vec<(u32, u32)>,
     /// Whether `near` was filled when the list was made.
     remembers: bool,
@@ -42,6 +42,8 @@ pub(super) struct Vicinity {
     known: Vec<Option<Obstacle>>,
     /// Those: obstacles that move, and meshes, which are long to compare with what they were.
     always: Vec<u32>,
+    /// The clump of each particle when the list was made: pairs of one clump are left out of it.
+    owner: Vec<u32>,
 }
 
 impl Vicinity {
@@ -51,8 +53,10 @@ impl Vicinity {
         self.refuse_second_images(search)?;
         let (least, widest) = (SKIN * search.length, WIDEST * search.length);
         let worthwhile = WORTHWHILE * fastest <= least + widest;
-        if !self.knows(search.obstacles) {
+        if !self.knows(search.obstacles) || self.owner != search.owner {
             self.learn(search.obstacles);
+            self.owner.clear();
+            self.owner.extend_from_slice(search.owner);
             self.neighbours = Neighbours::default();
         }
         let (particles, extent) = (search.particles, &self.extent);
@@ -134,7 +138,7 @@ impl Vicinity {
     /// Whether [`Self::near_from`] names every fixed obstacle that reaches into a ball of particle i about this place.
     ///
     /// A feature within ρ of x' is within ρ + |x' − x| of x. Where that is no more than the enlarged ball's E, the feature
-    /// was in reach when the list was made.
+    /// was in reach when the ball was made.
     pub(super) fn knows_about(&self, i: usize, centre: DVec3, extent: f64) -> bool {
         self.remembers && self.neighbours.encloses(i, centre, extent)
     }
