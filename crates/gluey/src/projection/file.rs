@@ -35,7 +35,7 @@ pub struct ProblemFile {
 #[derive(Debug, Error)]
 pub enum ProblemFileError {
     /// The file could not be read or written.
-    #[error("the file ends too early or cannot be read or written: {0}")]
+    #[error("the file ends too early or cannot be read or written")]
     Io(#[from] io::Error),
     /// It does not start with the magic word.
     #[error("this is no projection problem: it must start with QPBENCH1")]
