@@ -34,6 +34,9 @@ pub const MOST_TURN: f64 = 0.5;
 const ROUNDS: u32 = 60;
 /// Where its spin has settled, relative to itself.
 const SETTLED: f64 = 4.0 * f64::EPSILON;
+/// or by no less than the time before, below this: rounding is then all that is left. In the spin of a long clump it is that
+/// of its momentum times the ratio of its moments of inertia.
+const ROUNDING: f64 = 1e-10;
 /// Spheres on a line do not resist a spin about it; so much of Σ k_a r_a² does.
 const LEAST_RESISTANCE: f64 = 1e-9;
 
@@ -196,13 +199,15 @@ impl Push {
         let about = angular - resistance.cross(linear);
         let halfway = |spin: DVec3| clump.inertia_in_space(turned_by(spin * (0.5 * dt)) * clump.orientation);
         let answer = |felt: DMat3| inverse(if inertia { felt + of_drag } else { of_drag }, clump.planar);
-        let mut spin = clump.spin();
+        let (mut spin, mut change) = (clump.spin(), f64::INFINITY);
         for _ in 0..ROUNDS {
             let felt = halfway(spin);
             let inverse_inertia = answer(felt);
             let next = inverse_inertia * about;
             refuse_turn(next, dt)?;
-            let settled = next.distance(spin) <= SETTLED * next.length();
+            let (before, length) = (change, next.length());
+            change = next.distance(spin);
+            let settled = change <= SETTLED * length || (change >= before && change <= ROUNDING * length);
             spin = next;
             if settled {
                 let velocity = linear / mass - spin.cross(resistance);

@@ -28,6 +28,7 @@ pub use radii::{MOST, Radii};
 use crate::adhesion::{Adhesion, Law};
 use crate::environment::{Environment, EnvironmentError, Prediction, Span};
 use crate::geometry::{Cell, Obstacle, Particles, Shape, Side, volume};
+use crate::neighbours::pairs_in;
 use crate::simulation::{ImpulseRule, Settings, Simulation, State, StepError};
 
 /// Solid fraction at which the centres are drawn, overlaps and all.
@@ -111,6 +112,12 @@ pub enum PackingError {
         asked: f64,
         /// Whether there are walls, along which particles lie less densely.
         walls: bool,
+    },
+    /// The centres found are not a packing: a mistake in this program.
+    #[error("{who} overlap in the packing found: this is a mistake in gluey, please report it with the request")]
+    Overlap {
+        /// Two particles, or one and the walls.
+        who: String,
     },
     /// The engine found something else wrong.
     #[error(transparent)]
@@ -245,7 +252,22 @@ impl Packing {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(simulation.state.particles.position)
+        let centres = simulation.state.particles.position;
+        self.refuse_overlap(&centres)?;
+        Ok(centres)
+    }
+
+    /// Looks at all gaps, whatever the engine has said of them.
+    fn refuse_overlap(&self, centres: &[DVec3]) -> Result<(), PackingError> {
+        if let Some((i, j)) = pairs_in(self.cell()?.as_ref(), centres, &self.radii).first() {
+            return Err(PackingError::Overlap { who: format!("particles {i} and {j}") });
+        }
+        let Some(walls) = self.walls() else { return Ok(()) };
+        let mut who = None;
+        for (i, (centre, radius)) in centres.iter().zip(&self.radii).enumerate() {
+            walls.at(0.0).touches(*centre, *radius, 0.0, &mut |_| who = Some(format!("particle {i} and the walls")));
+        }
+        who.map_or(Ok(()), |who| Err(PackingError::Overlap { who }))
     }
 
     fn jammed(&self, share: f64) -> PackingError {
@@ -370,6 +392,30 @@ mod tests {
             assert!(centres.iter().all(inside));
             assert!(least_gap(&packing, &centres) > 0.0, "{dimension} {fraction}");
         }
+    }
+
+    #[test]
+    fn thousands_of_spheres_do_not_overlap_either() {
+        for (count, fraction) in [(1_000, 0.5), (5_000, 0.5), (10_000, 0.5), (3_000, 0.6)] {
+            let packing = packing(3, count, fraction, 0.0);
+            let centres = packing.pack(|_| ()).unwrap();
+            assert!(least_gap(&packing, &centres) > 0.0, "{count} {fraction}");
+        }
+    }
+
+    #[test]
+    fn every_gap_is_checked_before_a_packing_is_given_out() {
+        let packing = Packing { periodic: [true, false, false], ..packing(3, 3, 0.05, 0.0) };
+        let (size, r) = (packing.size, packing.radii[0]);
+        let good = [DVec3::splat(1.1 * r), DVec3::new(0.5 * size.x, 0.5 * size.y, 0.5 * size.z), size - 1.1 * r];
+        packing.refuse_overlap(&good).unwrap();
+        let refused = |who: &str, centres: [DVec3; 3]| {
+            let error = packing.refuse_overlap(&centres).unwrap_err().to_string();
+            assert!(error.starts_with(who), "{error}");
+        };
+        refused("particles 0 and 1", [good[0], good[0] + DVec3::X * 1.99 * r, good[2]]);
+        refused("particles 0 and 2", [good[0], good[1], good[0] + DVec3::X * (size.x - 1.99 * r)]);
+        refused("particle 2 and the walls", [good[0], good[1], size - 0.99 * r]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(super) struct Search<'a> {
     pub warm_scale: f64,
 }
 
-/// A solution in which some were diverted further than expected.
+/// A solution, and who was diverted further than expected, in it or in one before it.
 #[derive(Clone, Copy)]
 pub(super) struct Excursion<'a> {
     /// Vⁿ⁺¹.
@@ -135,8 +135,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Rows of pairs that are not listed and overlap at the end of the step with these velocities, because one of them
-    /// outran what it was expected to be diverted by at most; `diversion` is now what it was diverted by.
+    /// Rows of pairs that are not listed and overlap at the end of the step with these velocities; by the lemma of
+    /// [`project`](super::project) one of the two is among those who `outran`, and `diversion` is now at least what each was
+    /// diverted by.
+    ///
+    /// The vicinity names them all: where D + h e·(V_j − V_i) < 0, |x_j − x_i| < r_i + r_j + h|V_i − c| + h|V_j − c| for the
+    /// crowd's velocity c, and h|V_i − c| ≤ h|V_i^{n+1/2} − c| + δ_i: the balls of the two meet.
     pub(super) fn missed(&self, vicinity: &mut Vicinity, outcome: &Excursion) -> Result<Vec<(Pair, Row)>, Refusal> {
         let Excursion { velocity, outran, listed } = *outcome;
         vicinity.update(self)?;

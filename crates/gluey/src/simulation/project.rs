@@ -1,8 +1,18 @@
 //! Step 2: the velocity is projected on what the pairs that could meet admit. What becomes of the impulses is in [`glue`].
 //!
-//! The list of pairs is built for a guess of how far contacts divert each particle and *checked* on the result: where one
-//! is diverted further, the pairs it overlaps with are added and the projection repeated, if there are any. So no pair
-//! outside the list could have met, and there is no cut-off to tune.
+//! The list of pairs is built for a guess of how far contacts divert each particle, and *checked* on every result, so that
+//! there is no cut-off to tune. Let δ_i be the guess, and S the particles that some projection of the sub-step has diverted
+//! further than that.
+//!
+//! **Lemma.** If a pair outside the list overlaps after a projection, one of the two is in S.
+//! *Proof.* The list has every pair with D + h e·(V_j − V_i)^{n+1/2} ≤ δ_i + δ_j. Let i and j be outside S and their pair
+//! outside the list. Then h|V − V^{n+1/2}| ≤ δ for both, in this projection as in all before it, and since gaps are convex
+//! D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − δ_i − δ_j > 0. ∎
+//!
+//! So the pairs of S that are not listed are looked at after every projection: those that overlap are added, and the
+//! projection is repeated. It ends, since the list grows each time, and then no pair at all overlaps by more than the
+//! tolerance. That S only grows within a sub-step is essential: who was diverted too far once goes another way in the
+//! next projection, perhaps no further than before, and into others.
 
 mod glue;
 
@@ -96,9 +106,9 @@ pub(super) struct Workspace {
     pairs: Vec<Pair>,
     /// Where the solver starts from, and what it finds.
     impulses: Vec<f64>,
-    /// How far contacts may divert each particle from where V^{n+1/2} takes it.
+    /// How far contacts may divert each particle from where V^{n+1/2} takes it: δ, or for those in S the furthest so far.
     diversion: Vec<f64>,
-    /// Who was diverted further.
+    /// Who is in S; empty while nobody is.
     outran: Vec<bool>,
     /// Vⁿ⁺¹.
     pub velocity: Vec<DVec3>,
@@ -141,7 +151,7 @@ impl Workspace {
             }
             solver.velocity_into(&self.problem, &self.impulses, &mut self.velocity);
             self.turn_clumps(now)?;
-            if self.outran_the_list()? && self.extend_list(now)? {
+            if self.misses_a_pair(now)? {
                 continue;
             }
             let mut unseen = self.unseen(now);
@@ -150,6 +160,9 @@ impl Workspace {
                 let moved = self.distribute(&outcome, now);
                 self.clock.turn_to(Part::Search);
                 if moved {
+                    if self.misses_a_pair(now)? {
+                        continue;
+                    }
                     unseen = self.unseen(now);
                 }
             }
@@ -214,6 +227,7 @@ impl Workspace {
                 *diversion = DIVERTED * v.length() * dt + margin;
             }
         });
+        self.outran.clear();
         // Every time: an order of other positions would make the step depend on more than its state.
         self.curve.sort(&now.state.particles.position, &mut self.problem.order);
     }
@@ -266,18 +280,24 @@ impl Workspace {
         listed.map(|()| fastest)
     }
 
-    /// Adds the pairs that were missed; tells whether there are any. Where there are none, their rows would change nothing:
-    /// the velocity found is admissible for them, and it is the projection.
-    fn extend_list(&mut self, now: &Setting) -> Result<bool, Refusal> {
+    /// Adds the pairs that overlap though they are not listed; tells whether there are any. Where there are none, their rows
+    /// would change nothing: the velocity found is admissible for them, and it is the projection.
+    fn misses_a_pair(&mut self, now: &Setting) -> Result<bool, Refusal> {
+        self.note_who_outran()?;
+        if self.outran.is_empty() {
+            return Ok(false);
+        }
         let mut vicinity = std::mem::take(&mut self.vicinity);
         let outcome = Excursion { velocity: &self.velocity, outran: &self.outran, listed: &self.pairs };
         let missed = self.search(now).missed(&mut vicinity, &outcome);
         self.vicinity = vicinity;
         let missed = missed?;
         let found = !missed.is_empty();
-        let mut candidates = self.take_candidates();
-        candidates.merge(&Candidates::sorted(missed));
-        self.put_candidates(candidates);
+        if found {
+            let mut candidates = self.take_candidates();
+            candidates.merge(&Candidates::sorted(missed));
+            self.put_candidates(candidates);
+        }
         Ok(found)
     }
 
@@ -307,8 +327,8 @@ impl Workspace {
         }
     }
 
-    /// Whether someone was diverted further than the list allows for; what they were diverted by is then noted.
-    fn outran_the_list(&mut self) -> Result<bool, StepError> {
+    /// Adds to S who was diverted further than the list allows for, and notes by how much.
+    fn note_who_outran(&mut self) -> Result<(), StepError> {
         // Mostly nobody was.
         let within =
             |((v, apriori), diversion): ((&DVec3, &DVec3), &f64)| v.distance(*apriori) * self.problem.dt <= *diversion;
@@ -316,9 +336,9 @@ impl Workspace {
         let pieces = self.velocity.par_chunks(share).zip(self.problem.apriori.par_chunks(share));
         let pieces = pieces.zip(self.diversion.par_chunks(share));
         if pieces.all(|((v, apriori), diversion)| v.iter().zip(apriori).zip(diversion).all(within)) {
-            return Ok(false);
+            return Ok(());
         }
-        let mut outran = false;
+        self.outran.resize(self.velocity.len(), false);
         for (i, (v, apriori)) in self.velocity.iter().zip(&self.problem.apriori).enumerate() {
             let diverted = v.distance(*apriori) * self.problem.dt;
             if diverted <= self.diversion[i] {
@@ -327,15 +347,10 @@ impl Workspace {
             if !v.is_finite() {
                 return Err(StepError::NotFinite { particle: i });
             }
-            if !outran {
-                self.outran.clear();
-                self.outran.resize(self.velocity.len(), false);
-            }
             self.diversion[i] = diverted;
             self.outran[i] = true;
-            outran = true;
         }
-        Ok(outran)
+        Ok(())
     }
 
     fn unseen(&self, now: &Setting) -> Unseen {

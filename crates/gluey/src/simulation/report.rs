@@ -25,7 +25,8 @@ pub struct StepReport {
     pub contacts: usize,
     /// Contacts with γ < 0 after the step.
     pub glued: usize,
-    /// Least signed gap after the step over all pairs that could have met (length); infinite when there are none.
+    /// Least signed gap after the step over all pairs that could have met, and over all others that overlap (length);
+    /// infinite when there are none.
     pub least_gap: f64,
     /// Worst residual of the projections, relative to the smallest radius.
     pub residual: f64,

@@ -8,8 +8,9 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::Search;
+use super::places::Places;
 use super::{Refusal, StepError};
-use crate::geometry::{Obstacle, Shape};
+use crate::geometry::{Obstacle, Particles, Shape};
 use crate::neighbours::{Balls, Neighbours, Renewed};
 use crate::projection::ALONE;
 use crate::room::{make_room, set_length};
@@ -26,6 +27,8 @@ const WIDEST: f64 = 0.3;
 const WORTHWHILE: f64 = 2.0;
 /// What a fixed obstacle may be further away than the enlarged ball reaches and is still remembered: far above rounding.
 const MARGIN: f64 = 1e-6;
+/// Rounding of squared distances, relative to them, and far more.
+const ROUNDING: f64 = 1e-14;
 /// Particles whose mean velocity is taken for that of the crowd; any would be right.
 const SAMPLES: usize = 64;
 
@@ -141,6 +144,43 @@ impl Vicinity {
     /// was in reach when the ball was made.
     pub(super) fn knows_about(&self, i: usize, centre: DVec3, extent: f64) -> bool {
         self.remembers && self.neighbours.encloses(i, centre, extent)
+    }
+
+    /// The least gap, after the move, of two particles or of one with a convex obstacle, 0 where none is negative. Whoever
+    /// overlaps now was in reach, listed or not: the lists of pairs and rows are not asked.
+    pub(super) fn deepest_overlap(&self, particles: &Particles, placed: Places) -> f64 {
+        let share = share_of(particles.len());
+        let pieces = particles.position.par_chunks(share).enumerate().map(|(piece, centres)| {
+            let (mut deepest, first) = (0.0_f64, piece * share);
+            let mut near = self.near_from(first).iter().peekable();
+            for (i, &centre) in (first..).zip(centres) {
+                let radius = particles.radius[i];
+                for &j in self.after(i) {
+                    let (offset, sum) = (particles.offset(i, j as usize), radius + particles.radius[j as usize]);
+                    // Few are deeper than the deepest so far; the others need no root.
+                    if offset.length_squared() < (sum + deepest).powi(2) * (1.0 + ROUNDING) {
+                        deepest = deepest.min(offset.length() - sum);
+                    }
+                }
+                let mut ask = |k: u32| {
+                    if placed.get(k as usize).is_convex() && placed.may_reach(k as usize, centre, radius) {
+                        placed.get(k as usize).touches(centre, radius, 0.0, &mut |touch| {
+                            deepest = deepest.min(touch.gap);
+                        });
+                    }
+                };
+                let here = std::iter::from_fn(|| near.next_if(|(particle, _)| *particle as usize == i));
+                if self.knows_about(i, centre, radius) {
+                    here.for_each(|(_, k)| ask(*k));
+                    self.always.iter().for_each(|k| ask(*k));
+                } else {
+                    here.for_each(drop);
+                    (0..placed.len() as u32).for_each(ask);
+                }
+            }
+            deepest
+        });
+        pieces.reduce(|| 0.0, f64::min)
     }
 
     /// The particle itself, its way relative to the crowd, and what contacts may divert it: mostly no more than stops it, and

@@ -143,16 +143,21 @@ impl Workspace {
         }
     }
 
-    /// True gaps after the move, over all pairs that could have met.
+    /// True gaps after the move: of the pairs in the list, and of all others that are near and overlap.
     pub(in crate::simulation) fn record_gaps(&mut self, particles: &Particles, placed: Places) {
+        let deepest = self.vicinity.deepest_overlap(particles, placed);
         let gap = |pair: &Pair| match pair.partner() {
+            // Nothing to ask where some overlap: the deepest is known.
+            Partner::Particle(_) if deepest < 0.0 => deepest,
             Partner::Particle(j) => particles.gap(pair.first() as usize, j as usize).0,
             Partner::Obstacle { .. } => gap_of(*pair, particles, placed).map_or(f64::INFINITY, |(gap, _)| gap),
         };
         // No branch: which gap is below the least so far is in no order.
         let least = |pairs: &[Pair]| pairs.iter().map(gap).fold(f64::INFINITY, |a, b| if b < a { b } else { a });
         let parts = self.pairs.par_chunks(ROWS_IN_TASK).map(least);
-        self.report.least_gap = parts.reduce(|| f64::INFINITY, f64::min).min(self.report.least_gap);
+        let listed = parts.reduce(|| f64::INFINITY, f64::min);
+        let least = if deepest < 0.0 { listed.min(deepest) } else { listed };
+        self.report.least_gap = self.report.least_gap.min(least);
         self.report.substeps += 1;
         self.report.candidates = self.pairs.len();
     }
