@@ -109,6 +109,7 @@ fn json_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Stri
         "solve_seconds": race.solve.as_secs_f64(),
         "sweeps": race.outcome.sweeps,
         "products": race.outcome.products,
+        "factorisations": race.outcome.factorisations,
         "residual": race.accuracy.residual,
         "violation": race.accuracy.violation,
         "converged": race.outcome.status == Status::Converged,
@@ -128,17 +129,18 @@ fn json_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Stri
 fn plain_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> String {
     let milliseconds = |time: Duration| format!("{:.2} ms", 1e3 * time.as_secs_f64());
     let start = if wishes.cold { "from zero" } else { "from the file's start" };
-    let Outcome { status, sweeps, products, .. } = &race.outcome;
+    let Outcome { status, sweeps, products, factorisations, .. } = &race.outcome;
     let rule = race.rule.as_ref().map_or_else(String::new, |(done, time)| {
         let Distribution { rows, products, share, .. } = done;
         let all = if *share < 1.0 { format!(", {share:.3} of the way") } else { String::new() };
         format!("  least norm  {rows} contacts with self-stress, {products} products, {}{all}\n", milliseconds(*time))
     });
+    let finish = if *factorisations > 0 { format!(", and {factorisations} factorisations") } else { String::new() };
     format!(
         "{}: {} bodies, {} contacts\n  \
          solver      {}, {start}\n  \
          ending      {}\n  \
-         sweeps      {sweeps}, of {products} products in all\n  \
+         sweeps      {sweeps}, of {products} products in all{finish}\n  \
          residual    {} (tolerance {}), recomputed from the multipliers\n  \
          violation   {} of the length scale\n  \
          CPU time    setup {}, solve {}, the best of {}\n{rule}",

@@ -63,7 +63,7 @@ impl Projection for AcceleratedGradient {
             let momentum = (f64::from(age - 1) / f64::from(age + 2)).min((1.0 - damping) / (1.0 + damping));
             self.extrapolate(impulses, momentum);
         };
-        Outcome { status, sweeps, products, accuracy: self.conclude(problem, impulses) }
+        Outcome { status, sweeps, products, factorisations: 0, accuracy: self.conclude(problem, impulses) }
     }
 
     /// Those that the accuracy was told from.

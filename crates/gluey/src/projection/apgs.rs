@@ -33,6 +33,7 @@ use std::num::NonZeroU32;
 use glam::DVec3;
 
 use super::blocks::{Advance, Blocks, Leap};
+use super::finish::{self, Estimate};
 use super::levers::Levers;
 use super::quads::Objective;
 use super::sweep::Pace;
@@ -61,6 +62,13 @@ const ALMOST: f64 = 1.5;
 /// What is left after sweeps without momentum falls as the sweeps to the power −1/this, or faster: in beds of 3,000 to 100,000
 /// spheres.
 const SLOWEST_FALL: f64 = 0.75;
+
+/// No finish is thought of before so many sweeps.
+const FIRST_FINISH: u64 = 1_024;
+/// What a finish takes, mostly.
+const FACTORISATIONS: f64 = 20.0;
+/// Multiplications of a factorisation in the time that a sweep takes for a row.
+const WORK_OF_A_ROW: f64 = 16.0;
 
 /// So many bodies or more are cut in blocks,
 const LEAST_CUT: usize = 6_000;
@@ -238,11 +246,45 @@ impl Task<'_> {
             if ending.is_none() && sweeps >= due {
                 ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
             }
+            if matches!(ending, None | Some(Status::Stalled)) && self.should_finish(&mut course, impulses, &ending) {
+                if let Some(finished) = self.finish(&mut course, impulses) {
+                    break finished;
+                }
+            }
             if let Some(status) = ending {
                 break (status, accuracy);
             }
         };
-        Outcome { status, sweeps: course.sweeps, products: course.products, accuracy }
+        let Course { sweeps, products, factorisations, .. } = course;
+        Outcome { status, sweeps, products, factorisations, accuracy }
+    }
+
+    /// Whether the sweeps have cost as much as a finish would, or have stalled.
+    fn should_finish(&self, course: &mut Course, impulses: &[f64], ending: &Option<Status>) -> bool {
+        if course.finish == Finish::Unasked && (course.is_slow() || ending.is_some()) {
+            let estimate = finish::estimate(self.problem, impulses, self.velocity);
+            let sweeps =
+                |estimate: Estimate| (FACTORISATIONS * estimate.work / (WORK_OF_A_ROW * impulses.len() as f64)) as u64;
+            course.finish = estimate.map_or(Finish::Never, |estimate| Finish::At(sweeps(estimate)));
+        }
+        match course.finish {
+            Finish::At(due) => ending.is_some() || course.sweeps >= due,
+            Finish::Unasked | Finish::Never => false,
+        }
+    }
+
+    /// The solution by factorisation, or the proof that there is none; nothing where that ends with neither.
+    fn finish(&mut self, course: &mut Course, impulses: &mut [f64]) -> Option<(Status, Accuracy)> {
+        course.finish = Finish::Never;
+        let finish = finish::finish(self.problem, self.criteria, (impulses, self.velocity))?;
+        course.factorisations += finish.factorisations;
+        if finish.accuracy.residual <= self.criteria.tolerance {
+            impulses.copy_from_slice(&finish.impulses);
+            *self.velocity = finish.velocity;
+            return Some((Status::Converged, finish.accuracy));
+        }
+        let proof = self.watch.infeasible(self.problem, &finish.impulses).map(Status::Infeasible);
+        proof.map(|status| (status, self.problem.accuracy_with(impulses, self.velocity)))
     }
 
     /// The impulses of the swept point, and how good they are.
@@ -277,6 +319,19 @@ struct Course<'a> {
     leap_due: u64,
     /// and then none for so many.
     between_leaps: u64,
+    finish: Finish,
+    factorisations: u64,
+}
+
+/// When a solve is ended by factorisation.
+#[derive(PartialEq)]
+enum Finish {
+    /// Nobody has asked what it costs.
+    Unasked,
+    /// After so many sweeps, which cost as much.
+    At(u64),
+    /// It has been tried, or cannot be done.
+    Never,
 }
 
 impl<'a> Course<'a> {
@@ -297,6 +352,8 @@ impl<'a> Course<'a> {
             thorough: false,
             leap_due: 0,
             between_leaps: SWEEPS_BETWEEN_LOOKS,
+            finish: Finish::Unasked,
+            factorisations: 0,
         }
     }
 
@@ -308,7 +365,8 @@ impl<'a> Course<'a> {
             let promising = self.prospect.is_due(self.sweeps) && !last;
             if thorough || promising || self.is_near() {
                 let residual = self.look_well(rows, thorough, promising);
-                if self.sweeps >= due || self.monitor.ending(residual, self.sweeps).is_some() {
+                let ends = self.monitor.ending(residual, self.sweeps).is_some();
+                if ends || self.sweeps >= due || self.may_finish() {
                     return;
                 }
             }
@@ -334,6 +392,20 @@ impl<'a> Course<'a> {
             self.prospect.learn(residual / tolerance, self.sweeps);
         }
         residual
+    }
+
+    /// Whether the residual falls too slowly for long.
+    fn is_slow(&self) -> bool {
+        self.sweeps >= FIRST_FINISH && self.monitor.is_slow(self.sweeps)
+    }
+
+    /// Whether it is time to think of a finish.
+    fn may_finish(&self) -> bool {
+        match self.finish {
+            Finish::Unasked => self.is_slow(),
+            Finish::At(due) => self.sweeps >= due,
+            Finish::Never => false,
+        }
     }
 
     /// One sweep without momentum.

@@ -19,6 +19,7 @@ mod blocks;
 mod border;
 mod feasibility;
 mod file;
+mod finish;
 mod interior;
 mod least_norm;
 mod levers;
@@ -283,6 +284,8 @@ pub struct Outcome {
     pub sweeps: u64,
     /// Products with A or passes of the same cost, including those of the stopping test.
     pub products: u64,
+    /// Sparse factorisations of the finish that follows sweeps which fall too slowly.
+    pub factorisations: u64,
     /// Residual and violation of the impulses returned, recomputed from them.
     pub accuracy: Accuracy,
 }

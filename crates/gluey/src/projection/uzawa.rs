@@ -60,7 +60,7 @@ impl Projection for Uzawa {
             sweeps += 1;
             products += 1;
         };
-        Outcome { status, sweeps, products, accuracy: problem.accuracy(impulses) }
+        Outcome { status, sweeps, products, factorisations: 0, accuracy: problem.accuracy(impulses) }
     }
 }
 

@@ -1,0 +1,207 @@
+//! The end of a solve that sweeps would not reach: an interior-point method with a sparse factorisation.
+//!
+//! Sweeps tell which contacts matter and little about impulses along which next to nothing moves, as in glue without
+//! inertia, where rows are almost equalities, or under a ball that is 1e12 times as heavy as those it lies on. The
+//! interior-point method does not mind either: it needs 15 to 35 factorisations whatever the problem.
+//!
+//! It looks at the rows that are closed or near it, each connected component by itself, as they stand in a *working set*; rows
+//! that turn out to be violated join it and the method starts again, until none is.
+
+mod cholesky;
+mod dense;
+mod interior_point;
+mod ordering;
+mod system;
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::{Accuracy, Criteria, Problem, Row};
+use cholesky::Pattern;
+use interior_point::{Offer, Point};
+use system::{Bodies, NOBODY, System};
+
+/// Rows whose end gap is below this, relative to the problem's length, are in the first working set.
+const NEAR: f64 = 0.25;
+/// How far contacts are expected to move from where the sweeps left them, relative to the length.
+const WIDTH: f64 = 1.0;
+/// Factorisations of one component; it has never needed half as many.
+const MOST_FACTORISATIONS: u64 = 100;
+/// After so many without a better residual rounding is all that is left.
+const FRUITLESS: u64 = 20;
+/// Working sets; each is larger than the one before.
+const MOST_ROUNDS: u32 = 12;
+/// Part of the tolerance that is aimed at: what is left is for rounding.
+const AIM: f64 = 0.5;
+/// Numbers in the factors of all components: 2 GB.
+const MOST_NUMBERS: usize = 250_000_000;
+
+/// What a finish would cost.
+pub(super) struct Estimate {
+    /// Multiplications of one factorisation.
+    pub work: f64,
+}
+
+/// What a finish found.
+pub(super) struct Finish {
+    pub impulses: Vec<f64>,
+    pub velocity: Vec<DVec3>,
+    pub accuracy: Accuracy,
+    /// Of the components, which are solved side by side, the most.
+    pub factorisations: u64,
+}
+
+/// A connected component.
+struct Component {
+    system: System,
+    /// Impulses to start from, scaled.
+    start: Vec<f64>,
+}
+
+/// What a finish of this point would cost; none where it cannot be done: where only products of the metric are known, or
+/// where the factors would take too much memory.
+pub(super) fn estimate(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Option<Estimate> {
+    let metric = Bodies::new(problem)?;
+    let working = near_rows(problem, impulses, velocity);
+    let (patterns, _) = Working::new(problem, &metric, &working, impulses).patterns()?;
+    Some(Estimate { work: patterns.iter().map(Pattern::work).sum() })
+}
+
+/// Solves the problem from where the sweeps have left it.
+pub(super) fn finish(
+    problem: &Problem,
+    criteria: &Criteria,
+    (impulses, velocity): (&[f64], &[DVec3]),
+) -> Option<Finish> {
+    let metric = Bodies::new(problem)?;
+    let mut near = near_rows(problem, impulses, velocity);
+    let rate = problem.length / problem.dt;
+    let (aim, width) = (AIM * criteria.tolerance * rate, WIDTH * rate);
+    let (mut impulses, mut factorisations) = (impulses.to_vec(), 0);
+    for _ in 0..MOST_ROUNDS {
+        let (patterns, mut working) = Working::new(problem, &metric, &near, &impulses).patterns()?;
+        let parts = working.components.par_iter().zip(patterns);
+        let solved: Vec<(Offer, u64)> = parts.map(|(part, pattern)| solve(part, pattern, (aim, width))).collect();
+        factorisations += solved.iter().map(|(_, taken)| *taken).max().unwrap_or_default();
+        for (part, (offer, _)) in working.components.iter().zip(&solved) {
+            part.write(problem, offer, &mut impulses);
+            part.add_velocities(&metric, offer, &mut working.base);
+        }
+        let velocity = working.base;
+        let overlap = -criteria.tolerance * problem.length;
+        let missed = |c: usize| !near[c] && problem.end_gap(&problem.rows[c], &velocity) < overlap;
+        let missed: Vec<usize> = (0..near.len()).filter(|c| missed(*c)).collect();
+        if missed.is_empty() {
+            let accuracy = problem.accuracy_with(&impulses, &velocity);
+            return Some(Finish { impulses, velocity, accuracy, factorisations });
+        }
+        missed.into_iter().for_each(|c| near[c] = true);
+    }
+    None
+}
+
+/// Rows that are closed, or near it at the end of the step.
+fn near_rows(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Vec<bool> {
+    let near =
+        |(row, impulse): (&Row, &f64)| *impulse > row.lower || problem.end_gap(row, velocity) < NEAR * problem.length;
+    problem.rows.iter().zip(impulses).map(near).collect()
+}
+
+/// The working set.
+struct Working {
+    components: Vec<Component>,
+    /// Velocities without the impulses of its rows.
+    base: Vec<DVec3>,
+}
+
+impl Working {
+    fn new(problem: &Problem, metric: &Bodies, near: &[bool], impulses: &[f64]) -> Self {
+        let others: Vec<f64> = impulses.iter().zip(near).map(|(x, near)| if *near { 0.0 } else { *x }).collect();
+        let base = problem.velocity(&others);
+        let ends = |row: &Row| [metric.of(row.i), metric.of(row.j)];
+        let rows = || (0_u32..).zip(&problem.rows).filter(|(c, row)| near[*c as usize] && ends(row) != [NOBODY; 2]);
+        let count = metric.count();
+        let mut leader: Vec<u32> = (0..count as u32).collect();
+        let mut joined = vec![false; count];
+        for (_, row) in rows() {
+            let [i, j] = ends(row);
+            [i, j].into_iter().filter(|body| *body != NOBODY).for_each(|body| joined[body as usize] = true);
+            if i != NOBODY && j != NOBODY {
+                let (a, b) = (lead(&mut leader, i), lead(&mut leader, j));
+                leader[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // Rows and bodies of each component, at the place of its first body.
+        let mut lists = vec![(Vec::new(), Vec::new()); count];
+        let mut number = vec![0; count];
+        for (c, row) in rows() {
+            let [i, j] = ends(row);
+            lists[lead(&mut leader, i.min(j)) as usize].0.push(c);
+        }
+        for body in (0..count as u32).filter(|body| joined[*body as usize]) {
+            let members = &mut lists[lead(&mut leader, body) as usize].1;
+            number[body as usize] = members.len() as u32;
+            members.push(body);
+        }
+        let component = |(rows, bodies)| {
+            let system = System::new((problem, metric, &base), rows, bodies, &number);
+            let start =
+                |((row, steepness), lower): ((&u32, &f64), &f64)| (impulses[*row as usize] * steepness).max(*lower);
+            let start = system.rows.iter().zip(&system.steepness).zip(&system.lower).map(start).collect();
+            Component { system, start }
+        };
+        let components = lists.into_iter().filter(|(rows, _)| !rows.is_empty()).map(component).collect();
+        Self { components, base }
+    }
+
+    /// The patterns of the components' factors, unless these take too much memory.
+    fn patterns(self) -> Option<(Vec<Pattern>, Self)> {
+        let patterns: Vec<Pattern> = self.components.iter().map(|part| Pattern::new(&part.system)).collect();
+        let numbers: usize = patterns.iter().map(Pattern::size).sum();
+        (numbers <= MOST_NUMBERS).then_some((patterns, self))
+    }
+}
+
+/// The first body of the component, with the way to it halved.
+fn lead(leader: &mut [u32], mut k: u32) -> u32 {
+    while leader[k as usize] != k {
+        leader[k as usize] = leader[leader[k as usize] as usize];
+        k = leader[k as usize];
+    }
+    k
+}
+
+/// The solution of a component, or the best that was found, and how many factorisations it took.
+fn solve(part: &Component, pattern: Pattern, (aim, width): (f64, f64)) -> (Offer, u64) {
+    let mut point = Point::new(&part.system, pattern, part.start.clone(), (aim, width));
+    let mut best = point.offer();
+    let mut best_at = 0;
+    while best.residual > 1.0 && point.factorisations < MOST_FACTORISATIONS.min(best_at + FRUITLESS) && point.advance()
+    {
+        let offer = point.offer();
+        if offer.residual < best.residual {
+            (best, best_at) = (offer, point.factorisations);
+        }
+    }
+    (best, point.factorisations)
+}
+
+impl Component {
+    /// The impulses of its rows; those at their bounds exactly.
+    fn write(&self, problem: &Problem, offer: &Offer, impulses: &mut [f64]) {
+        let System { rows, steepness, lower, .. } = &self.system;
+        for (at, row) in rows.iter().enumerate() {
+            let least = problem.rows[*row as usize].lower;
+            let lambda = offer.lambda[at];
+            impulses[*row as usize] = if lambda == lower[at] { least } else { (lambda / steepness[at]).max(least) };
+        }
+    }
+
+    /// Adds R u of its bodies.
+    fn add_velocities(&self, metric: &Bodies, offer: &Offer, velocity: &mut [DVec3]) {
+        for (at, body) in self.system.bodies.iter().enumerate() {
+            let u = self.system.all_axes(&offer.u, at);
+            metric.each_sphere(*body, |sphere| velocity[sphere as usize] += metric.velocity(sphere, u));
+        }
+    }
+}
