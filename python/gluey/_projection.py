@@ -13,7 +13,7 @@ from ._arrays import column, count, floats, indices
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-Solver = Literal["apgs", "apgd", "uzawa"]
+Solver = Literal["apgs", "apgd", "uzawa", "interior-point"]
 
 
 class Projection(NamedTuple):
@@ -52,7 +52,8 @@ def project_contacts(
     gap: D (length). lower: least impulse, ≤ 0 (momentum): 0 is dry, −inf makes the row an equality.
     apriori: V^{n+1/2} (length / time), (n, 3) or (n, 2). inverse_mass: 1/m of each body (1 / mass); 0 does not move.
     dt: h (time). length: what residuals are relative to, such as the smallest radius (length).
-    start: impulses to start from. solver: "apgs" (accelerated Gauss–Seidel), "apgd" (accelerated gradient), "uzawa".
+    start: impulses to start from. solver: "apgs" (accelerated Gauss–Seidel), "apgd" (accelerated gradient), "uzawa",
+        "interior-point".
     tolerance: residual to reach, relative to `length`. max_sweeps: limit on passes over all rows.
     """
     velocity = floats("apriori", apriori)

@@ -400,6 +400,8 @@ pub enum Solver {
     Apgd,
     /// The paper's Uzawa algorithm
     Uzawa,
+    /// Interior points with a sparse factorisation
+    InteriorPoint,
 }
 
 impl Solver {
@@ -409,6 +411,7 @@ impl Solver {
             Self::Apgs => "apgs",
             Self::Apgd => "apgd",
             Self::Uzawa => "uzawa",
+            Self::InteriorPoint => "interior-point",
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Distribution, LeastNorm, Outcome, ProblemFile,
-    Projection, Status, Uzawa,
+    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Distribution, InteriorPoint, LeastNorm, Outcome,
+    ProblemFile, Projection, Status, Uzawa,
 };
 use serde_json::json;
 
@@ -92,6 +92,7 @@ fn solver(choice: Solver) -> Box<dyn Projection> {
         Solver::Apgs => Box::new(AcceleratedGaussSeidel::default()),
         Solver::Apgd => Box::new(AcceleratedGradient::default()),
         Solver::Uzawa => Box::new(Uzawa),
+        Solver::InteriorPoint => Box::new(InteriorPoint::default()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Problem, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, Problem, Projection, Row, Status, Uzawa, WALL,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -64,7 +64,12 @@ pub fn project<'py>(
         "apgs" => Box::new(AcceleratedGaussSeidel::default()),
         "apgd" => Box::new(AcceleratedGradient::default()),
         "uzawa" => Box::new(Uzawa),
-        other => return Err(errors::value(format!("`solver` is {other:?}: expected \"apgs\", \"apgd\" or \"uzawa\""))),
+        "interior-point" => Box::new(InteriorPoint::default()),
+        other => {
+            return Err(errors::value(format!(
+                "`solver` is {other:?}: expected \"apgs\", \"apgd\", \"uzawa\" or \"interior-point\""
+            )));
+        }
     };
     let criteria = Criteria { tolerance, max_sweeps: max_sweeps.get() };
     let (outcome, impulses, velocity) = patiently(py, move || {

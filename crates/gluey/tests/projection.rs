@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 
 use glam::DVec3;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Problem, ProblemFile, ProblemFileError,
-    Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, InteriorPoint, Problem, ProblemFile,
+    ProblemFileError, Projection, Row, Status, Uzawa, WALL,
 };
 use interior_point::Primal;
 use proptest::prelude::*;
@@ -24,6 +24,7 @@ fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
         ("apgs in blocks", Box::new(in_blocks(5))),
         ("apgd", Box::new(AcceleratedGradient::default())),
         ("uzawa", Box::new(Uzawa)),
+        ("interior-point", Box::new(InteriorPoint::default())),
     ]
 }
 

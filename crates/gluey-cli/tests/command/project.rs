@@ -15,7 +15,7 @@ fn with_problem() -> Place {
 #[test]
 fn every_solver_finds_the_same_velocities_in_a_dumped_problem() {
     let place = with_problem();
-    for solver in ["apgs", "apgd", "uzawa"] {
+    for solver in ["apgs", "apgd", "uzawa", "interior-point"] {
         let out = format!("{solver}.bin");
         let told = place
             .gluey(&[

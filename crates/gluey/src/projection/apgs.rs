@@ -22,6 +22,9 @@
 //! Where the residual has not halved for long the impulses often grow along a ray that moves next to nothing: an arch
 //! that exactly fits. A line search along the way of the last 64 sweeps or more then takes thousands of sweeps at once.
 //!
+//! Where the sweeps have cost as much as a solution by factorisation would, and the residual still falls slowly, or no more,
+//! the [interior-point method](super::InteriorPoint) finishes the solve.
+//!
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested from time to time: where it rose,
 //! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
 //!
@@ -33,7 +36,7 @@ use std::num::NonZeroU32;
 use glam::DVec3;
 
 use super::blocks::{Advance, Blocks, Leap};
-use super::finish::{self, Estimate};
+use super::interior_point::{self, Solution};
 use super::levers::Levers;
 use super::quads::Objective;
 use super::sweep::Pace;
@@ -262,10 +265,9 @@ impl Task<'_> {
     /// Whether the sweeps have cost as much as a finish would, or have stalled.
     fn should_finish(&self, course: &mut Course, impulses: &[f64], ending: &Option<Status>) -> bool {
         if course.finish == Finish::Unasked && (course.is_slow() || ending.is_some()) {
-            let estimate = finish::estimate(self.problem, impulses, self.velocity);
-            let sweeps =
-                |estimate: Estimate| (FACTORISATIONS * estimate.work / (WORK_OF_A_ROW * impulses.len() as f64)) as u64;
-            course.finish = estimate.map_or(Finish::Never, |estimate| Finish::At(sweeps(estimate)));
+            let work = interior_point::work(self.problem, impulses, self.velocity);
+            let sweeps = |work: f64| (FACTORISATIONS * work / (WORK_OF_A_ROW * impulses.len() as f64)) as u64;
+            course.finish = work.map_or(Finish::Never, |work| Finish::At(sweeps(work)));
         }
         match course.finish {
             Finish::At(due) => ending.is_some() || course.sweeps >= due,
@@ -276,14 +278,15 @@ impl Task<'_> {
     /// The solution by factorisation, or the proof that there is none; nothing where that ends with neither.
     fn finish(&mut self, course: &mut Course, impulses: &mut [f64]) -> Option<(Status, Accuracy)> {
         course.finish = Finish::Never;
-        let finish = finish::finish(self.problem, self.criteria, (impulses, self.velocity))?;
-        course.factorisations += finish.factorisations;
-        if finish.accuracy.residual <= self.criteria.tolerance {
-            impulses.copy_from_slice(&finish.impulses);
-            *self.velocity = finish.velocity;
-            return Some((Status::Converged, finish.accuracy));
+        let Solution { impulses: found, velocity, accuracy, factorisations } =
+            interior_point::solution(self.problem, self.criteria, (impulses, self.velocity))?;
+        course.factorisations += factorisations;
+        if accuracy.residual <= self.criteria.tolerance {
+            impulses.copy_from_slice(&found);
+            *self.velocity = velocity;
+            return Some((Status::Converged, accuracy));
         }
-        let proof = self.watch.infeasible(self.problem, &finish.impulses).map(Status::Infeasible);
+        let proof = self.watch.infeasible(self.problem, &found).map(Status::Infeasible);
         proof.map(|status| (status, self.problem.accuracy_with(impulses, self.velocity)))
     }
 

@@ -19,8 +19,8 @@ mod blocks;
 mod border;
 mod feasibility;
 mod file;
-mod finish;
 mod interior;
+mod interior_point;
 mod least_norm;
 mod levers;
 mod listing;
@@ -41,6 +41,7 @@ use rayon::prelude::*;
 pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
+pub use interior_point::InteriorPoint;
 pub use least_norm::{Distribution, LeastNorm};
 pub use mobility::Mobility;
 pub use rigid::{ALONE, Response, Rigid, Twist};
@@ -252,7 +253,7 @@ impl Accuracy {
 pub struct Criteria {
     /// Residual to reach, relative to the problem's length.
     pub tolerance: f64,
-    /// Limit on sweeps.
+    /// Limit on sweeps, or on factorisations.
     pub max_sweeps: u64,
 }
 
@@ -284,7 +285,7 @@ pub struct Outcome {
     pub sweeps: u64,
     /// Products with A or passes of the same cost, including those of the stopping test.
     pub products: u64,
-    /// Sparse factorisations of the finish that follows sweeps which fall too slowly.
+    /// Sparse factorisations of [`InteriorPoint`], or of the finish that it gives to slow sweeps.
     pub factorisations: u64,
     /// Residual and violation of the impulses returned, recomputed from them.
     pub accuracy: Accuracy,

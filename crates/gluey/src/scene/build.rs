@@ -27,7 +27,7 @@ use crate::expression::{Expression, ExpressionError};
 use crate::geometry::{Motion, Obstacle, Particles, Placed};
 use crate::neighbours;
 use crate::openings::Openings;
-use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, Projection, Uzawa};
+use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, InteriorPoint, Projection, Uzawa};
 use crate::simulation::{ImpulseRule, Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
@@ -119,6 +119,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
         MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::with_blocks(file.solver.blocks)) as Box<dyn Projection>,
         MethodFile::Apgd => Box::new(AcceleratedGradient::default()),
         MethodFile::Uzawa => Box::new(Uzawa),
+        MethodFile::InteriorPoint => Box::new(InteriorPoint::default()),
     };
     simulation.interactions = interactions;
     simulation.settings = settings;

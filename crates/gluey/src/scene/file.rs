@@ -601,6 +601,8 @@ pub enum MethodFile {
     Apgd,
     /// The paper's Uzawa algorithm.
     Uzawa,
+    /// Interior points with a sparse factorisation.
+    InteriorPoint,
 }
 
 /// Which impulses, where several give the same velocity.

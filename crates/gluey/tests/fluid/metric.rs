@@ -8,8 +8,8 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, Nonnegat
 use glam::DVec3;
 use gluey::environment::RotnePrager;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, LeastNorm, Mobility, Problem, ProblemFile, ProblemFileError,
-    Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, LeastNorm, Mobility, Problem, ProblemFile,
+    ProblemFileError, Projection, Row, Status, Uzawa, WALL,
 };
 use proptest::prelude::*;
 
@@ -106,6 +106,7 @@ fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
         ("apgs", Box::new(AcceleratedGaussSeidel::default())),
         ("apgd", Box::new(AcceleratedGradient::default())),
         ("uzawa", Box::new(Uzawa)),
+        ("interior-point", Box::new(InteriorPoint::default())),
     ]
 }
 

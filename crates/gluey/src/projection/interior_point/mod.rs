@@ -1,49 +1,87 @@
-//! The end of a solve that sweeps would not reach: an interior-point method with a sparse factorisation.
+//! An interior-point method with a sparse factorisation: as a solver, and as the end of a solve that sweeps would not
+//! reach.
 //!
-//! Sweeps tell which contacts matter and little about impulses along which next to nothing moves, as in glue without
+//! Sweeps tell soon which contacts matter, and late the impulses along which next to nothing moves, as in glue without
 //! inertia, where rows are almost equalities, or under a ball that is 1e12 times as heavy as those it lies on. The
-//! interior-point method does not mind either: it needs 15 to 35 factorisations whatever the problem.
+//! interior-point method does not mind either: it needs 15 to 40 factorisations whatever the problem, and a few more for a
+//! residual of 1e-10.
 //!
-//! It looks at the rows that are closed or near it, each connected component by itself, as they stand in a *working set*; rows
-//! that turn out to be violated join it and the method starts again, until none is.
+//! It looks at a *working set*, the rows that are closed or nearly so, each connected component by itself. Rows that turn out
+//! to be violated join it and the method starts again, until there are none.
 
 mod cholesky;
 mod dense;
-mod interior_point;
 mod ordering;
+mod path;
 mod system;
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{Accuracy, Criteria, Problem, Row};
+use super::feasibility::Watch;
+use super::{AcceleratedGradient, Accuracy, Criteria, Outcome, Problem, Projection, Row, Status};
 use cholesky::Pattern;
-use interior_point::{Offer, Point};
+use path::{Offer, Point};
 use system::{Bodies, NOBODY, System};
 
 /// Rows whose end gap is below this, relative to the problem's length, are in the first working set.
 const NEAR: f64 = 0.25;
-/// How far contacts are expected to move from where the sweeps left them, relative to the length.
+/// How far contacts are expected to move from where the method starts, relative to the length.
 const WIDTH: f64 = 1.0;
 /// Factorisations of one component; it has never needed half as many.
 const MOST_FACTORISATIONS: u64 = 100;
 /// After so many without a better residual rounding is all that is left.
 const FRUITLESS: u64 = 20;
-/// Working sets; each is larger than the one before.
-const MOST_ROUNDS: u32 = 12;
+/// Working sets, each larger than the one before; then one of all rows.
+const MOST_ROUNDS: u32 = 8;
 /// Part of the tolerance that is aimed at: what is left is for rounding.
 const AIM: f64 = 0.5;
 /// Numbers in the factors of all components: 2 GB.
 const MOST_NUMBERS: usize = 250_000_000;
 
-/// What a finish would cost.
-pub(super) struct Estimate {
-    /// Multiplications of one factorisation.
-    pub work: f64,
+/// The method as a solver. Where only products of the metric are known it leaves the problem to [`AcceleratedGradient`].
+#[derive(Default)]
+pub struct InteriorPoint {
+    velocity: Vec<DVec3>,
+    watch: Watch,
+    by_products: AcceleratedGradient,
 }
 
-/// What a finish found.
-pub(super) struct Finish {
+impl Projection for InteriorPoint {
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
+        let Self { velocity, watch, by_products } = self;
+        impulses.iter_mut().zip(&problem.rows).for_each(|(impulse, row)| *impulse = impulse.max(row.lower));
+        problem.velocity_into(impulses, velocity);
+        watch.start();
+        watch.infeasible(problem, impulses); // where the ray of the proof begins
+        let Some(solution) = solution(problem, criteria, (impulses, velocity)) else {
+            let outcome = by_products.solve(problem, criteria, impulses);
+            by_products.velocity_into(problem, impulses, velocity);
+            return outcome;
+        };
+        let Solution { accuracy, factorisations, .. } = solution;
+        let status = if accuracy.residual <= criteria.tolerance {
+            Status::Converged
+        } else if let Some(rows) = watch.infeasible(problem, &solution.impulses) {
+            Status::Infeasible(rows)
+        } else if factorisations >= criteria.max_sweeps {
+            Status::SweepLimit
+        } else {
+            Status::Stalled
+        };
+        impulses.copy_from_slice(&solution.impulses);
+        *velocity = solution.velocity;
+        Outcome { status, sweeps: 0, products: 0, factorisations, accuracy }
+    }
+
+    /// Those that the accuracy was told from.
+    fn velocity_into(&mut self, _: &Problem, _: &[f64], velocity: &mut Vec<DVec3>) {
+        std::mem::swap(velocity, &mut self.velocity);
+    }
+}
+
+/// What the method found.
+pub(super) struct Solution {
     pub impulses: Vec<f64>,
     pub velocity: Vec<DVec3>,
     pub accuracy: Accuracy,
@@ -58,30 +96,31 @@ struct Component {
     start: Vec<f64>,
 }
 
-/// What a finish of this point would cost; none where it cannot be done: where only products of the metric are known, or
-/// where the factors would take too much memory.
-pub(super) fn estimate(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Option<Estimate> {
+/// Multiplications of one factorisation for a solve that starts here; none where there can be none: where only products of
+/// the metric are known, or where the factors would take too much memory.
+pub(super) fn work(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Option<f64> {
     let metric = Bodies::new(problem)?;
     let working = near_rows(problem, impulses, velocity);
     let (patterns, _) = Working::new(problem, &metric, &working, impulses).patterns()?;
-    Some(Estimate { work: patterns.iter().map(Pattern::work).sum() })
+    Some(patterns.iter().map(Pattern::work).sum())
 }
 
-/// Solves the problem from where the sweeps have left it.
-pub(super) fn finish(
+/// Solves the problem from here, or comes as near as it gets; none where there can be no factorisation.
+pub(super) fn solution(
     problem: &Problem,
     criteria: &Criteria,
     (impulses, velocity): (&[f64], &[DVec3]),
-) -> Option<Finish> {
+) -> Option<Solution> {
     let metric = Bodies::new(problem)?;
     let mut near = near_rows(problem, impulses, velocity);
     let rate = problem.length / problem.dt;
+    let most = criteria.max_sweeps.min(MOST_FACTORISATIONS);
     let (aim, width) = (AIM * criteria.tolerance * rate, WIDTH * rate);
     let (mut impulses, mut factorisations) = (impulses.to_vec(), 0);
-    for _ in 0..MOST_ROUNDS {
+    for round in 1.. {
         let (patterns, mut working) = Working::new(problem, &metric, &near, &impulses).patterns()?;
         let parts = working.components.par_iter().zip(patterns);
-        let solved: Vec<(Offer, u64)> = parts.map(|(part, pattern)| solve(part, pattern, (aim, width))).collect();
+        let solved: Vec<(Offer, u64)> = parts.map(|(part, pattern)| solve(part, pattern, (aim, width, most))).collect();
         factorisations += solved.iter().map(|(_, taken)| *taken).max().unwrap_or_default();
         for (part, (offer, _)) in working.components.iter().zip(&solved) {
             part.write(problem, offer, &mut impulses);
@@ -93,9 +132,13 @@ pub(super) fn finish(
         let missed: Vec<usize> = (0..near.len()).filter(|c| missed(*c)).collect();
         if missed.is_empty() {
             let accuracy = problem.accuracy_with(&impulses, &velocity);
-            return Some(Finish { impulses, velocity, accuracy, factorisations });
+            return Some(Solution { impulses, velocity, accuracy, factorisations });
         }
-        missed.into_iter().for_each(|c| near[c] = true);
+        if round < MOST_ROUNDS {
+            missed.into_iter().for_each(|c| near[c] = true);
+        } else {
+            near.fill(true);
+        }
     }
     None
 }
@@ -172,12 +215,11 @@ fn lead(leader: &mut [u32], mut k: u32) -> u32 {
 }
 
 /// The solution of a component, or the best that was found, and how many factorisations it took.
-fn solve(part: &Component, pattern: Pattern, (aim, width): (f64, f64)) -> (Offer, u64) {
+fn solve(part: &Component, pattern: Pattern, (aim, width, most): (f64, f64, u64)) -> (Offer, u64) {
     let mut point = Point::new(&part.system, pattern, part.start.clone(), (aim, width));
     let mut best = point.offer();
     let mut best_at = 0;
-    while best.residual > 1.0 && point.factorisations < MOST_FACTORISATIONS.min(best_at + FRUITLESS) && point.advance()
-    {
+    while best.residual > 1.0 && point.factorisations < most.min(best_at + FRUITLESS) && point.advance() {
         let offer = point.offer();
         if offer.residual < best.residual {
             (best, best_at) = (offer, point.factorisations);

@@ -21,8 +21,8 @@
 use super::cholesky::{Factor, Pattern};
 use super::system::System;
 
-/// ρ, where rows have unit diagonals: rounding in K is then below 1e-6 of it, and goes away with each refinement.
-const PROXIMAL: f64 = 1e-10;
+/// ρ, where rows have unit diagonals: rounding in K is then below 1e-3 of it, and goes away with each refinement.
+const PROXIMAL: f64 = 1e-12;
 /// Residuals of K δu that are solved for again.
 const REFINEMENTS: u32 = 2;
 /// How near a step goes to where the first μ or s is 0.
