@@ -135,3 +135,64 @@ impl Front {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// B Bᵀ + 1 of a random matrix.
+    fn matrix(size: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let b: Vec<Vec<f64>> = (0..size).map(|_| (0..size).map(|_| random.random_range(-1.0..1.0)).collect()).collect();
+        let dot = |i: usize, j: usize| b[i].iter().zip(&b[j]).map(|(x, y)| x * y).sum::<f64>();
+        (0..size).map(|i| (0..size).map(|j| dot(i, j) + f64::from(u8::from(i == j))).collect()).collect()
+    }
+
+    fn front(matrix: &[Vec<f64>]) -> Front {
+        let mut front = Front::default();
+        front.clear(matrix.len());
+        for (i, row) in matrix.iter().enumerate() {
+            row[..=i].iter().enumerate().for_each(|(j, value)| front.add((i, j), *value));
+        }
+        front
+    }
+
+    #[test]
+    fn the_factors_and_what_is_left_give_the_matrix_back() {
+        for (size, pivots) in [(1, 1), (3, 2), (8, 8), (9, 3), (17, 16), (50, 49), (61, 20), (130, 100), (131, 131)] {
+            let matrix = matrix(size, size as u64);
+            let mut front = front(&matrix);
+            assert!(front.eliminate(pivots));
+            let entry = |i: usize, j: usize| front.column(j)[i - j];
+            for i in 0..size {
+                for j in 0..=i {
+                    let product: f64 = (0..pivots.min(j + 1)).map(|k| entry(i, k) * entry(j, k)).sum();
+                    let whole = product + if j >= pivots { entry(i, j) } else { 0.0 };
+                    assert!((whole - matrix[i][j]).abs() < 1e-11, "{size} {pivots}: {i} {j} {whole} {}", matrix[i][j]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_give_the_same_bits() {
+        let matrix = matrix(120, 7);
+        let (mut one, mut other) = (front(&matrix), front(&matrix));
+        assert!(one.factorise_panel(0, 40) && other.factorise_panel(0, 40));
+        one.take_off(0, 40);
+        other.take_off_tiles(0, 40);
+        assert_eq!(one.entries, other.entries);
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_is_told() {
+        let mut matrix = matrix(20, 3);
+        matrix[11][11] = -1.0;
+        assert!(!front(&matrix).eliminate(20));
+        assert!(front(&matrix).eliminate(11));
+    }
+}
