@@ -188,7 +188,9 @@ fn bad_overrides_are_refused() {
     place.gluey(&["run", "--until=-1"]).fails(2, &["it must be a positive, finite number"]);
     place.gluey(&["run", "--threads=0"]).fails(2, &["--threads"]);
     place.gluey(&["run", "--threads=10000"]).fails(2, &["--threads 10000: this machine has", "leave the option out"]);
-    place.gluey(&["pack", "--count=10", "--threads=10000", "--out=p.csv"]).fails(2, &["--threads 10000"]);
+    place
+        .gluey(&["pack", "--radii=1", "--fraction=0.3", "--count=10", "--out=p.csv", "--threads=10000"])
+        .fails(2, &["--threads 10000"]);
     place.gluey(&["run", "--resume", "--overwrite"]).fails(2, &["cannot be used with"]);
     assert!(!place.path("runs").exists());
 }

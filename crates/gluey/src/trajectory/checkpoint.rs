@@ -148,7 +148,7 @@ fn header(content: &[u8]) -> Vec<u8> {
 }
 
 impl Checkpoint {
-    fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_> {
         let Self { state, fingerprint, scene_text, progress, report } = self;
         View { state, fingerprint: *fingerprint, scene_text, progress, report }
     }

@@ -243,6 +243,12 @@ pub(super) struct Checked {
     pub checksum: u32,
 }
 
+impl From<Checked> for Grown {
+    fn from(Checked { bytes, checksum }: Checked) -> Self {
+        Self { bytes, checksum: Some(checksum) }
+    }
+}
+
 /// Refuses a file that does not begin with what had been written to it; one that is missing has no bytes.
 pub(super) fn check_grown(path: &Path, grown: &Grown) -> Result<Checked, TrajectoryError> {
     let Grown { bytes, checksum: stored } = *grown;

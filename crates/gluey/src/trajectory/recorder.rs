@@ -149,7 +149,14 @@ impl Recorder {
         let compact_held =
             if formats.compact { compact::check(&compact_path, frames, *compact)? } else { Checked::default() };
         // 2. The checkpoint may be a copy of an older one: from here on no later one fits the files.
-        checkpoint.write(&checkpoint_path(folder))?;
+        let progress = Progress {
+            frames: frames.clone(),
+            series: series_held.into(),
+            xyz: if formats.xyz { xyz_held.into() } else { Grown::default() },
+            compact: formats.compact.then(|| compact_held.into()),
+        };
+        // With the checksums that an older format lacks.
+        View { progress: &progress, ..checkpoint.view() }.write(&checkpoint_path(folder), None)?;
         remove_later_checkpoint(folder, checkpoint)?;
         // 3. What is later than the checkpoint goes.
         files::remove_where(folder, |_| false)?;

@@ -262,7 +262,8 @@ const GROWING: [&str; 3] = ["series.csv", "trajectory.xyz", "frames.bin"];
 
 #[test]
 fn a_file_that_is_removed_replaced_or_cut_while_a_run_goes_on_ends_it() {
-    let spoil: [(fn(&Path), &str); 4] = [
+    type Spoil = fn(&Path);
+    let spoil: [(Spoil, &str); 4] = [
         (|path| fs::remove_file(path).unwrap(), "was removed or moved while the run was writing to it"),
         (
             |path| {
@@ -328,6 +329,19 @@ fn a_file_is_summed_up_across_stops_as_in_one_go() {
     let series = fs::read(whole.path().join("series.csv")).unwrap();
     let grown = Grown { bytes: series.len() as u64, checksum: Some(crc32fast::hash(&series)) };
     assert_eq!(progress(whole.path()).series, grown);
+}
+
+#[test]
+fn a_checkpoint_without_checksums_leads_to_the_same_bytes() {
+    let (whole, stopped) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(whole.path(), PLAN, LAST);
+    run(stopped.path(), PLAN, 9);
+    let mut checkpoint = Checkpoint::read(&checkpoint_path(stopped.path())).unwrap();
+    let Progress { series, xyz, compact, .. } = &mut checkpoint.progress;
+    (series.checksum, xyz.checksum, *compact) = (None, None, None);
+    drop(Recorder::resume(stopped.path(), &checkpoint).unwrap());
+    go_on(stopped.path(), PLAN, LAST);
+    assert_same(stopped.path(), whole.path());
 }
 
 /// Stopped after step 9 with checkpoints of steps 4 and 8, goes on after the last checkpoint, or something that it counts
