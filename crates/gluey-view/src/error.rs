@@ -28,6 +28,9 @@ pub enum ViewError {
     /// The system has no random numbers, without which orders cannot be told from forged ones.
     #[error("the system gives no random numbers: {0}")]
     Random(getrandom::Error),
+    /// The system starts no thread to answer in.
+    #[error("this machine starts no thread for the page, it is short of memory or of threads: {0}")]
+    Thread(io::Error),
     /// A page of another site, or a name that was made to point here, asks.
     #[error("{0}")]
     Forbidden(&'static str),
@@ -64,7 +67,7 @@ impl ViewError {
             Self::NoRun(_) | Self::NoFrame { .. } => 404,
             Self::NotLive => 409,
             Self::Request(_) | Self::Start(_) => 400,
-            Self::Listen { .. } | Self::Port { .. } | Self::Random(_) | Self::Trajectory(_) => 500,
+            Self::Listen { .. } | Self::Port { .. } | Self::Random(_) | Self::Thread(_) | Self::Trajectory(_) => 500,
         }
     }
 }

@@ -18,6 +18,7 @@
 //! and finds orders there between steps. It never waits for a viewer.
 
 mod assets;
+mod connections;
 mod error;
 mod folder;
 mod gallery;
@@ -25,10 +26,13 @@ mod guard;
 mod http;
 mod live;
 mod reply;
+mod request;
 mod server;
 mod site;
 
 pub use error::ViewError;
 pub use live::{Live, Order, Phase, Setting, Status};
+#[doc(hidden)] // for tests that throw any bytes at it
+pub use request::{Request, RequestError};
 pub use server::Server;
 pub use site::{Launch, Site, Start};

@@ -3,15 +3,15 @@
 
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
-use std::thread;
 
 use serde_json::Value;
 
 use crate::ViewError;
 use crate::assets::{ASSETS, PAGE};
 use crate::guard::{Credentials, Guard};
-use crate::http::{Request, serve};
+use crate::http::{Answer, serve, spawn};
 use crate::reply::Reply;
+use crate::request::Request;
 use crate::site::Site;
 
 /// The port unless another is asked for.
@@ -38,7 +38,8 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         let guard = Guard::new(asked)?;
         let answer = move |request: &Request| answer(request, &site, &guard).unwrap_or_else(Reply::from);
-        thread::spawn(move || serve(&listener, &(Arc::new(answer) as Arc<_>)));
+        let answer: Arc<Answer> = Arc::new(answer);
+        spawn(Box::new(move || serve(&listener, &answer, spawn))).map_err(ViewError::Thread)?;
         Ok(Self { address })
     }
 
