@@ -14,6 +14,8 @@
 //! | `POST /api/start` | starts a scene |
 //! | `POST /api/order?run=R` | pause, resume, step, change a value, restart |
 //!
+//! Orders carry the token of the page in the header `X-Gluey-Token`, and so does all of this where other machines reach it.
+//!
 //! A simulation and its viewers share a [`Live`]: the loop leaves its newest frame there when somebody waits for one,
 //! and finds orders there between steps. It never waits for a viewer.
 
