@@ -37,6 +37,12 @@ pub enum ViewError {
     /// The request is not one that the page makes.
     #[error("{0}")]
     Request(String),
+    /// Nothing is at this path.
+    #[error("there is nothing here")]
+    Nothing,
+    /// The request has a method that the page does not use.
+    #[error("only GET, HEAD and POST are answered")]
+    Method,
     /// There is no such run.
     #[error("there is no run `{0}` here")]
     NoRun(String),
@@ -64,7 +70,8 @@ impl ViewError {
     pub(crate) fn status(&self) -> u16 {
         match self {
             Self::Forbidden(_) => 403,
-            Self::NoRun(_) | Self::NoFrame { .. } => 404,
+            Self::Nothing | Self::NoRun(_) | Self::NoFrame { .. } => 404,
+            Self::Method => 405,
             Self::NotLive => 409,
             Self::Request(_) | Self::Start(_) => 400,
             Self::Listen { .. } | Self::Port { .. } | Self::Random(_) | Self::Thread(_) | Self::Trajectory(_) => 500,

@@ -127,7 +127,7 @@ fn converse(place: &Place, answer: &Answer) -> io::Result<()> {
         let request = match Request::read(&mut reader) {
             Ok(Some(request)) => request,
             Ok(None) => return Ok(()),
-            Err(error) => return refuse(place, reader, error),
+            Err(error) => return refuse(place, reader, &error),
         };
         place.now(Doing::Asking);
         let reply = reply_of(answer, &request);
@@ -155,8 +155,8 @@ fn reply_of(answer: &Answer, request: &Request) -> Reply {
 }
 
 /// Says what is wrong with a request, where somebody may still listen; where the next one would start nobody knows.
-fn refuse(place: &Place, reader: BufReader<Incoming>, error: RequestError) -> io::Result<()> {
-    let status = match &error {
+fn refuse(place: &Place, reader: BufReader<Incoming>, error: &RequestError) -> io::Result<()> {
+    let status = match error {
         RequestError::Wrong(_) => 400,
         RequestError::Long(_) => 413,
         RequestError::Expects => 417,
@@ -211,6 +211,7 @@ fn reason(status: u16) -> &'static str {
         400 => "Bad Request",
         403 => "Forbidden",
         404 => "Not Found",
+        405 => "Method Not Allowed",
         408 => "Request Timeout",
         409 => "Conflict",
         413 => "Content Too Large",

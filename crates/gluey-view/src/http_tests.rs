@@ -190,10 +190,10 @@ fn a_long_answer_arrives_whole_at_a_slow_reader() {
         if read == 0 {
             break;
         }
-        count += bytes[..read].iter().filter(|byte| **byte == b'h').count();
+        count += read;
         thread::sleep(Duration::from_millis(1));
     }
-    assert!(count >= (16 << 20) / 5, "{count}");
+    assert!(count > (16 << 20) / 5 * 5, "{count}");
 }
 
 #[test]

@@ -111,11 +111,8 @@ fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewEr
     match request.method.as_str() {
         "GET" | "HEAD" => {
             // The page itself and its scripts tell nothing of what is here.
-            if path.starts_with("/api/") {
-                guard.admit_question(asker)?
-            } else {
-                guard.admit(asker)?
-            }
+            let told = path.starts_with("/api/");
+            if told { guard.admit_question(asker) } else { guard.admit(asker) }?;
             get(path, &query, site, guard)
         }
         "POST" => {
@@ -128,10 +125,10 @@ fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewEr
                     Ok(Reply::json(&site.start(scene)?))
                 }
                 "/api/order" => Ok(Reply::json(&site.order(&query.run()?, &order)?)),
-                _ => Err(ViewError::Request("there is nothing here".to_owned())),
+                _ => Err(ViewError::Nothing),
             }
         }
-        _ => Err(ViewError::Request("only GET, HEAD and POST are answered".to_owned())),
+        _ => Err(ViewError::Method),
     }
 }
 
@@ -158,7 +155,7 @@ fn get(path: &str, query: &Query, site: &Site, guard: &Guard) -> Result<Reply, V
         }
         _ => match ASSETS.iter().find(|asset| asset.path == path) {
             Some(asset) => Ok(Reply::new(asset.kind, asset.text)),
-            None => Ok(Reply { status: 404, ..Reply::new("text/plain", "there is nothing here") }),
+            None => Err(ViewError::Nothing),
         },
     }
 }

@@ -86,6 +86,7 @@ fn a_run_is_served_to_its_own_page_alone() {
     let host = format!("Host: {}\r\n", served.host);
     assert_eq!(served.ask("HEAD /", &host, ""), (200, String::new()));
     assert_eq!(served.ask("HEAD /nothing", &host, ""), (404, String::new()));
+    assert_eq!(served.ask("DELETE /", &host, "").0, 405);
     let (status, told) = served.ask("POST /api/order?run=run", &host, &" ".repeat(300_000));
     assert!(status == 413 && told.contains("at most 4096 bytes, this one has 300000"), "{status} {told}");
 
@@ -99,6 +100,7 @@ fn a_run_is_served_to_its_own_page_alone() {
     assert_eq!(served.order(&format!("{token}Origin: http://evil.example\r\n")).0, 403);
     let (status, told) = served.order(&format!("{token}Origin: http://{}\r\n", served.host));
     assert!(status == 409 && told.contains("can be watched, not steered"), "{status} {told}");
+    assert_eq!(served.ask("POST /api/nothing", &format!("{host}{token}"), "{}").0, 404);
 }
 
 #[test]
