@@ -63,14 +63,15 @@ class Simulation:
 
     @classmethod
     def load(cls, path: Path_, *, scene: Path_ | None = None) -> Simulation:
-        """A simulation from a checkpoint: a file written by :meth:`save`, or the folder of a run.
+        """A simulation from a checkpoint: a file written by :meth:`save`, or the folder of a run, whose last checkpoint is
+        taken, or with a warning the one before where that is damaged.
 
         The checkpoint holds the text of its scene; files that this names are looked for beside `scene`, by default where
         the scene of the run was, or else the checkpoint. Forces and environments from Python must be set again.
         """
         path = Path(path)
         file = path / "checkpoint.gluey" if path.is_dir() else path
-        return cls(Engine.load(file, Path(scene) if scene is not None else _scene_of(file)))
+        return cls(Engine.load(path, Path(scene) if scene is not None else _scene_of(file)))
 
     def save(self, path: Path_) -> Path:
         """Writes a checkpoint, from which :meth:`load` goes on with the same bits."""

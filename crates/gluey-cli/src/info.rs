@@ -77,10 +77,7 @@ impl Facts {
     }
 
     fn saved_step(&self) -> Option<u64> {
-        match &self.summary.checkpoint {
-            CheckpointStatus::Good(checkpoint) => Some(checkpoint.state.step),
-            _ => None,
-        }
+        self.summary.checkpoint.usable().map(|checkpoint| checkpoint.state.step)
     }
 
     fn finished(&self) -> bool {
@@ -88,12 +85,8 @@ impl Facts {
     }
 
     fn particles(&self) -> Option<(usize, f64)> {
-        match &self.summary.checkpoint {
-            CheckpointStatus::Good(checkpoint) => {
-                Some((checkpoint.state.particles.len(), checkpoint.state.particles.smallest_radius()))
-            }
-            _ => None,
-        }
+        let particles = &self.summary.checkpoint.usable()?.state.particles;
+        Some((particles.len(), particles.smallest_radius()))
     }
 
     fn text(&self, folder: &Path, all: bool) -> String {
@@ -103,6 +96,9 @@ impl Facts {
         let checkpoint = match &self.summary.checkpoint {
             CheckpointStatus::Missing => "none".to_owned(),
             CheckpointStatus::Good(checkpoint) => format!("good, of step {}", checkpoint.state.step),
+            CheckpointStatus::Previous(checkpoint, error) => {
+                format!("unusable: {error}; the one before it, of step {}, is good", checkpoint.state.step)
+            }
             CheckpointStatus::Bad(error) => format!("unusable: {error}"),
         };
         let overlap = match self.particles() {
@@ -166,6 +162,9 @@ impl Facts {
         let checkpoint = match &self.summary.checkpoint {
             CheckpointStatus::Missing => json!({ "status": "missing" }),
             CheckpointStatus::Good(checkpoint) => json!({ "status": "good", "step": checkpoint.state.step }),
+            CheckpointStatus::Previous(checkpoint, error) => {
+                json!({ "status": "previous", "step": checkpoint.state.step, "reason": error.to_string() })
+            }
             CheckpointStatus::Bad(error) => json!({ "status": "bad", "reason": error.to_string() }),
         };
         json!({

@@ -67,6 +67,8 @@ fn main() -> ExitCode {
     if !matches!(command, Command::Render(_) | Command::Stokes(_) | Command::Paper(_)) {
         memory::return_large_buffers();
     }
+    // Where it cannot be so, a file that grows too large ends the process, as it ends others.
+    let _ = signals::outlive_file_limit();
     match obey(&command).and_then(|answer| say(&answer)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => complain(&error),

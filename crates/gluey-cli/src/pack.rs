@@ -14,6 +14,7 @@ use gluey::packing::{Container, MOST, Packing, PackingError, Radii, box_volume};
 use tempfile::NamedTempFile;
 
 use crate::UsageError;
+use crate::run::refuse_crowd_of_threads;
 use crate::words::{count, number};
 
 /// Where the number of particles follows from the fraction, their radii may differ by this share from those asked for.
@@ -85,6 +86,7 @@ impl From<Walls> for Container {
 /// Makes the packing and writes it.
 pub fn pack(wishes: &PackArguments) -> Result<String> {
     let packing = request(wishes)?;
+    wishes.threads.map_or(Ok(()), refuse_crowd_of_threads)?;
     // What cannot be written should be known before the work.
     let cannot = || format!("cannot write {}", wishes.out.display());
     let out = Destination::of(&wishes.out).with_context(cannot)?;

@@ -1,7 +1,7 @@
 //! `gluey run`: from a scene, or from the checkpoint of an earlier run, to a folder of results.
 
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -9,7 +9,7 @@ use gluey::logbook::{self, Logbook, before_the_first_step};
 use gluey::projection::{ProblemFile, ProblemFileError};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
-use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path};
+use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path, refuse_other_run};
 
 use crate::arguments::RunArguments;
 use crate::host;
@@ -26,6 +26,10 @@ use crate::{Answer, UsageError, metric, view};
 pub const RUNS: &str = "runs";
 /// The projection that could not be solved, for whoever wants to know why.
 const FAILED_PROJECTION: &str = "failed-projection.qpb";
+/// So many threads are taken on any machine,
+const LEAST_MOST_THREADS: usize = 64;
+/// and so many for each core.
+const THREADS_PER_CORE: usize = 4;
 
 /// A run in progress.
 pub struct Run {
@@ -120,22 +124,32 @@ impl Run {
             (None, Some(given)) => Path::new(RUNS).join(folder_name(&given.scene()?.name)),
             (None, None) => last_built_in(),
         };
-        let checkpoint = Checkpoint::read(&checkpoint_path(&folder)).map_err(|error| match error {
-            TrajectoryError::NoCheckpoint { path } if !folder.is_dir() => anyhow!(
-                "there is nothing to resume: {} does not exist\n  help: name the folder of the run with --out DIR",
-                path.parent().unwrap_or(&folder).display()
-            ),
-            other => other.into(),
-        })?;
-        let source = same_scene(given, wishes, (&folder, &checkpoint))?;
-        let mut scene = source.scene()?;
-        refuse_dump(&scene, wishes)?;
-        refuse_other_particles(&scene, &checkpoint)?;
-        let logbook = Logbook::resume(&folder, &scene, &checkpoint)?;
-        scene.simulation.state = checkpoint.state;
-        let mut run = Self::open(scene, logbook, (source.path(), source.file.as_deref()), checkpoint.report)?;
+        let go_on = |checkpoint| Self::go_on(given.clone(), wishes, (&folder, checkpoint));
+        let (mut run, trouble) =
+            Checkpoint::latest_for(&folder, go_on, is_damage).map_err(|error| with_help(error, &folder))?;
+        if let Some(trouble) = trouble {
+            let step = run.scene.simulation.state.step;
+            // Where nobody can read the note, the run goes on as well.
+            let _ = writeln!(
+                std::io::stderr(),
+                "note: {trouble}\n  the run goes on from the checkpoint before, of step {step}, and repeats what came after"
+            );
+        }
         run.watch.repeat(&mut run.scene.simulation, &folder)?;
         Ok(run)
+    }
+
+    /// The run in a folder from a checkpoint of it.
+    fn go_on(given: Option<Source>, wishes: &RunArguments, of: (&Path, Checkpoint)) -> Result<Self> {
+        let (folder, checkpoint) = of;
+        let source = same_scene(given, wishes, (folder, &checkpoint))?;
+        refuse_other_run(folder, &checkpoint)?; // before its scene is taken for what was run
+        let mut scene = source.scene()?;
+        refuse_dump(&scene, wishes)?;
+        refuse_misfit(&scene, (folder, &checkpoint))?;
+        let logbook = Logbook::resume(folder, &scene, &checkpoint)?;
+        scene.simulation.state = checkpoint.state;
+        Self::open(scene, logbook, (source.path(), source.file.as_deref()), checkpoint.report)
     }
 
     fn open(scene: Scene, logbook: Logbook, (path, file): (&Path, Option<&Path>), report: StepReport) -> Result<Self> {
@@ -148,7 +162,7 @@ impl Run {
 
     /// Takes steps until the last one is done or someone wishes to stop.
     pub fn advance(&mut self, last: u64, stop: &StopSignals, progress: &mut Progress) -> Result<Ending> {
-        let keep = |error: TrajectoryError, logbook: &Logbook| anyhow!("{error}{}", kept(logbook));
+        let keep = |error: TrajectoryError, logbook: &Logbook| anyhow!("{error}{}", kept(logbook, &error));
         while self.scene.simulation.state.step < last {
             let asked = match self.watch.heed(&mut self.scene.simulation, &self.logbook, stop)? {
                 Heed::Stop => Some(0),
@@ -228,25 +242,54 @@ fn refuse_dump(scene: &Scene, wishes: &RunArguments) -> Result<(), UsageError> {
     Err(UsageError(format!("--dump-projection: {}", ProblemFileError::NotDiagonal)))
 }
 
-/// What is safe when something cannot be written.
-fn kept(logbook: &Logbook) -> String {
-    format!(
-        "\n  nothing written is lost: the checkpoint of step {} is in {}; `{}` goes on from there",
-        logbook.saved_step(),
-        logbook.folder().display(),
-        summary::resume_command(logbook.folder(), None)
-    )
+/// What is left when something cannot be written, found by looking.
+fn kept(logbook: &Logbook, error: &TrajectoryError) -> String {
+    let (step, shown) = (logbook.saved_step(), logbook.folder().display());
+    if !logbook.folder().is_dir() {
+        return format!(
+            "\n  the folder {shown} is gone: if it was moved, all that was written is in it, with a checkpoint of step \
+             {step}; if it was removed, all of it is lost"
+        );
+    }
+    let go_on = summary::resume_command(logbook.folder(), None);
+    let there = Checkpoint::read(&checkpoint_path(logbook.folder())).is_ok_and(|found| found.state.step == step);
+    match logbook.check_places() {
+        Ok(()) if there => format!(
+            "\n  nothing written is lost: the checkpoint of step {step} is in {shown}; `{go_on}` goes on from there"
+        ),
+        Err(lost) if there => {
+            let again = lost.to_string() == error.to_string();
+            let told = if again { String::new() } else { format!("\n  {lost}") };
+            format!(
+                "{told}\n  the checkpoint of step {step} is in {shown}, but counts on what that file held then: put it back \
+                 and `{go_on}` goes on from there, or else start anew with --overwrite"
+            )
+        }
+        _ => format!("\n  the checkpoint of step {step} is no longer in {shown}: the run cannot be resumed from it"),
+    }
 }
 
 /// Computes with so many threads, if a number is asked for.
 pub fn set_threads(threads: Option<u16>) -> Result<()> {
-    match threads {
-        None => Ok(()),
-        Some(threads) => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .with_context(|| format!("cannot start {threads} threads")),
+    let Some(threads) = threads else { return Ok(()) };
+    refuse_crowd_of_threads(threads)?;
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.into())
+        .build_global()
+        .with_context(|| format!("cannot start {threads} threads"))
+}
+
+/// Threads wait for each other many times a step: far more of them than cores make every step slow, and no result other.
+pub fn refuse_crowd_of_threads(threads: u16) -> Result<(), UsageError> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let most = LEAST_MOST_THREADS.max(THREADS_PER_CORE * cores);
+    if usize::from(threads) <= most {
+        return Ok(());
     }
+    Err(UsageError(format!(
+        "--threads {threads}: this machine has {cores} cores, and more than {most} threads would only wait for each other; \
+         leave the option out to use all cores"
+    )))
 }
 
 /// The scene of the checkpoint; a scene that the user names, and changes to it, must agree with it.
@@ -268,11 +311,35 @@ fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpo
     )
 }
 
-/// Refuses to go on where the files that the scene reads its particles from have changed.
-fn refuse_other_particles(scene: &Scene, checkpoint: &Checkpoint) -> Result<()> {
-    logbook::refuse_other_particles(scene, checkpoint).map_err(|error| {
+/// Refuses a checkpoint whose state the scene cannot have: the files that it reads its particles from have changed, or the
+/// checkpoint is not what was written.
+fn refuse_misfit(scene: &Scene, (folder, checkpoint): (&Path, &Checkpoint)) -> Result<()> {
+    logbook::refuse_misfit(scene, checkpoint).map_err(|error| {
+        if error.is_damage() {
+            return TrajectoryError::Damaged { path: checkpoint_path(folder), reason: error.to_string() }.into();
+        }
         anyhow!("{error}\n  help: restore the files that the scene refers to, or start anew without --resume")
     })
+}
+
+/// Whether the checkpoint before the last may do.
+fn is_damage(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(TrajectoryError::is_damage)
+}
+
+/// Why a run cannot go on, and what its user can do.
+fn with_help(error: anyhow::Error, folder: &Path) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(TrajectoryError::NoCheckpoint { .. }) if !folder.is_dir() => anyhow!(
+            "there is nothing to resume: {} does not exist\n  help: name the folder of the run with --out DIR",
+            folder.display()
+        ),
+        Some(TrajectoryError::Differs { .. } | TrajectoryError::Shorter { .. }) => anyhow!(
+            "{error}\n  help: put back a copy of this file as it was, or start anew with --overwrite; an older checkpoint \
+             that does not count on what is wrong was looked for, and there is none"
+        ),
+        _ => error,
+    }
 }
 
 /// A scene's name as the name of a folder.

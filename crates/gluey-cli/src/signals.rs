@@ -1,9 +1,12 @@
-//! SIGINT and SIGTERM: the first asks the run to stop after its step, the second ends the process at once.
+//! SIGINT and SIGTERM: the first asks the run to stop after its step, the second ends the process at once. SIGXFSZ, which
+//! comes where a file would grow beyond the user's limit, is no reason to die: the write fails, and that is told.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+#[cfg(unix)]
+use signal_hook::consts::SIGXFSZ;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -37,4 +40,11 @@ impl StopSignals {
             code => Some(code as u8),
         }
     }
+}
+
+/// From now on a write beyond the limit on the size of files is an error as any other.
+pub fn outlive_file_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    flag::register(SIGXFSZ, Arc::default())?;
+    Ok(())
 }

@@ -15,7 +15,7 @@ pub const LOTTO_NAME: &str = "lotto-small";
 const LOTTO_FILE: &str = "lotto-small.toml";
 
 /// The text of a scene, and the file it is from; the built-in scene has none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Source {
     pub text: String,
     pub file: Option<PathBuf>,

@@ -9,7 +9,7 @@ use gluey::contact::{ContactGeometry, Partner};
 use gluey::logbook::{self, Logbook, before_the_first_step};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{Simulation, StepError, StepReport, Timings};
-use gluey::trajectory::{Checkpoint, IfPresent, ObstacleSurface, Progress, checkpoint_path};
+use gluey::trajectory::{Checkpoint, IfPresent, ObstacleSurface, Progress};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -83,7 +83,7 @@ impl Inner {
             let if_present = if overwrite { IfPresent::Replace } else { IfPresent::Refuse };
             return Logbook::start(folder, scene, if_present).map_err(errors::runtime);
         }
-        let checkpoint = Checkpoint::read(&checkpoint_path(folder)).map_err(errors::runtime)?;
+        let (checkpoint, _) = Checkpoint::latest(folder).map_err(errors::runtime)?;
         if checkpoint.state != scene.simulation.state {
             return Err(errors::value(format!(
                 "the checkpoint in {} is of step {} and not of the present state at step {}: a run is written from t = 0 \
@@ -134,16 +134,26 @@ impl Engine {
         Ok(Self::open(Inner::new(scene, path, before_the_first_step())))
     }
 
-    /// From a checkpoint, which holds the text of its scene.
+    /// From a checkpoint, which holds the text of its scene; of the folder of a run, from the last one that is whole.
     #[staticmethod]
     fn load(py: Python<'_>, checkpoint: PathBuf, path: PathBuf) -> PyResult<Self> {
-        patiently(py, move || {
-            let checkpoint = Checkpoint::read(&checkpoint).map_err(errors::runtime)?;
+        let loaded: PyResult<_> = patiently(py, move || {
+            let (checkpoint, trouble) = if checkpoint.is_dir() {
+                Checkpoint::latest(&checkpoint).map_err(errors::runtime)?
+            } else {
+                (Checkpoint::read(&checkpoint).map_err(errors::runtime)?, None)
+            };
             let mut scene = Scene::parse(&checkpoint.scene_text, &path).map_err(errors::value)?;
-            logbook::refuse_other_particles(&scene, &checkpoint).map_err(errors::value)?;
+            logbook::refuse_misfit(&scene, &checkpoint).map_err(errors::value)?;
             scene.simulation.state = checkpoint.state;
-            Ok(Self::open(Inner::new(scene, path, checkpoint.report)))
-        })?
+            Ok((Inner::new(scene, path, checkpoint.report), trouble))
+        })?;
+        let (inner, trouble) = loaded?;
+        if let Some(trouble) = trouble {
+            let step = inner.simulation().state.step;
+            errors::warn(py, &format!("{trouble}; the checkpoint before, of step {step}, is taken instead"))?;
+        }
+        Ok(Self::open(inner))
     }
 
     /// Writes a checkpoint.

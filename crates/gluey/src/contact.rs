@@ -22,7 +22,7 @@ pub enum Partner {
 /// A particle and its partner. Two particles are always held with the smaller index first, so a pair has one name.
 /// Pairs sort by particle, then particles before obstacles: the order of every list of contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "(u32, Partner)", into = "(u32, Partner)")]
+#[serde(try_from = "(u32, Partner)", into = "(u32, Partner)")]
 pub struct Pair {
     first: u32,
     /// 0 for a particle, k + 1 for obstacle k.
@@ -94,11 +94,21 @@ impl PartialOrd for Pair {
     }
 }
 
-impl From<(u32, Partner)> for Pair {
-    fn from((first, partner): (u32, Partner)) -> Self {
+/// There is no such pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} and {1:?} are no pair")]
+pub struct NoPair(u32, Partner);
+
+impl TryFrom<(u32, Partner)> for Pair {
+    type Error = NoPair;
+
+    fn try_from((first, partner): (u32, Partner)) -> Result<Self, NoPair> {
         match partner {
-            Partner::Particle(which) => Self { first, kind: 0, which },
-            Partner::Obstacle { obstacle, feature } => Self::obstacle(first, obstacle, feature),
+            Partner::Particle(which) if first < which => Ok(Self::particles(first, which)),
+            Partner::Obstacle { obstacle, feature } if obstacle < u32::MAX => {
+                Ok(Self::obstacle(first, obstacle, feature))
+            }
+            _ => Err(NoPair(first, partner)),
         }
     }
 }

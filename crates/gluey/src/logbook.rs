@@ -2,6 +2,7 @@
 //! stopped and resumed leaves the same bytes as one that never stopped, whoever drives it. Only wall times look at a clock.
 
 use std::io;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use glam::DVec3;
 use crate::geometry::{Extent, Obstacle, Particles, Shape};
 use crate::measures::{Instrument, observe};
 use crate::scene::{self, Output, Scene};
-use crate::simulation::{Simulation, StepReport, Timings};
+use crate::simulation::{Simulation, StateError, StepReport, Timings};
 use crate::trajectory::{
     Checkpoint, Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, Timing,
     TrajectoryError,
@@ -62,7 +63,8 @@ impl Logbook {
         Ok(Self::new(Recorder::resume(folder, checkpoint)?, scene, checkpoint.state.step))
     }
 
-    fn new(recorder: Recorder, scene: &Scene, step: u64) -> Self {
+    fn new(mut recorder: Recorder, scene: &Scene, step: u64) -> Self {
+        recorder.keep_multiples_of(NonZeroU64::new(scene.output.checkpoint_every).unwrap_or(NonZeroU64::MIN));
         let now = Instant::now();
         let view = view(scene);
         Self {
@@ -107,6 +109,11 @@ impl Logbook {
         self.saved.0
     }
 
+    /// Refuses to go on where a file that the run adds to is not what it was left as.
+    pub fn check_places(&self) -> Result<(), TrajectoryError> {
+        self.recorder.check_places()
+    }
+
     /// Notes facts about the machine.
     pub fn record_host(&self, facts: &[(&str, String)]) -> Result<(), TrajectoryError> {
         self.recorder.record_host(facts)
@@ -141,7 +148,8 @@ impl Logbook {
         if !step.is_multiple_of(self.output.frame_every) {
             self.record_frame(simulation)?;
         }
-        self.record_timing(simulation)
+        self.record_timing(simulation)?;
+        self.recorder.check_places()
     }
 
     /// Writes a checkpoint.
@@ -226,29 +234,61 @@ pub fn run_info(scene: &Scene) -> RunInfo {
     }
 }
 
-/// A scene gives other particles than when its run was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the scene no longer gives the particles that were run: {then} then, {now} now, or with other radii, masses or groups"
-)]
-pub struct OtherParticles {
-    /// How many there were at the start.
-    pub then: u64,
-    /// How many the scene gives now.
-    pub now: u64,
+/// Why a checkpoint is not of a run of a scene.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// The scene gives other particles than when its run was started.
+    #[error(
+        "the scene no longer gives the particles that were run: {then} then, {now} now, or with other radii, masses or \
+         groups"
+    )]
+    OtherParticles {
+        /// How many there were at the start.
+        then: u64,
+        /// How many the scene gives now.
+        now: u64,
+    },
+    /// No run of the scene has such a state.
+    #[error("the checkpoint holds a state that no run of its scene has: {0}")]
+    State(StateError),
+    /// Its particles belong to a group, or its report tells of an obstacle, that the scene does not have.
+    #[error("the checkpoint tells of {what}, which its scene does not have")]
+    Unknown {
+        /// Which.
+        what: String,
+    },
 }
 
-/// Files that a scene reads its particles from may have changed since the run started. Those who were there at the start
-/// and have not left are compared; who came later has a later id.
-pub fn refuse_other_particles(scene: &Scene, checkpoint: &Checkpoint) -> Result<(), OtherParticles> {
-    let (now, then) = (&scene.simulation.state.particles, &checkpoint.state.particles);
-    let entered: u64 = checkpoint.state.ledger.inlets.iter().map(|inlet| inlet.amount.number).sum();
+impl Misfit {
+    /// Whether the checkpoint is not what was written; else the files of the scene are not.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        !matches!(self, Self::OtherParticles { .. })
+    }
+}
+
+/// Refuses a checkpoint whose state cannot be of a run of the scene, which is at t = 0. Files that a scene reads its
+/// particles from may have changed since the run started: those who were there at the start and have not left are compared;
+/// who came later has a later id.
+pub fn refuse_misfit(scene: &Scene, checkpoint: &Checkpoint) -> Result<(), Misfit> {
+    let Checkpoint { state, report, .. } = checkpoint;
+    let (now, then) = (&scene.simulation.state.particles, &state.particles);
+    state.check().map_err(Misfit::State)?;
+    let entered: u64 = state.ledger.inlets.iter().map(|inlet| inlet.amount.number).sum();
     let of = |particles: &Particles, i: usize| (particles.radius[i], particles.mass[i], particles.group[i]);
     let same = |(i, id): (usize, &u64)| *id >= now.born || of(now, *id as usize) == of(then, i);
-    if then.born == now.born + entered && then.id.iter().enumerate().all(same) {
-        return Ok(());
+    if then.born != now.born + entered || !then.id.iter().enumerate().all(same) {
+        return Err(Misfit::OtherParticles { then: then.born.saturating_sub(entered), now: now.born });
     }
-    Err(OtherParticles { then: then.born - entered, now: now.born })
+    scene.simulation.check(state).map_err(Misfit::State)?;
+    let unknown = |what: String| Err(Misfit::Unknown { what });
+    if let Some(group) = then.group.iter().find(|group| **group as usize >= scene.groups.len()) {
+        return unknown(format!("group {group}"));
+    }
+    if !report.loads.is_empty() && report.loads.len() != scene.simulation.obstacles.len() {
+        return unknown(format!("loads on {} obstacles", report.loads.len()));
+    }
+    Ok(())
 }
 
 fn with_frame<T>(simulation: &Simulation, view: &Extent, take: impl FnOnce(&Frame) -> T) -> T {

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
-use gluey::trajectory::{TrajectoryError, checkpoint_path};
+use gluey::trajectory::{Checkpoint, TrajectoryError};
 
 use crate::arguments::{Arguments, Command, PaperArguments, RunArguments};
 use crate::run::set_threads;
@@ -110,7 +110,7 @@ fn make(section: &Section, stop: &StopSignals) -> Result<Ending> {
 /// A run that has a checkpoint goes on from it; one that was killed before the first starts again.
 fn go_on(run: &mut RunArguments) {
     let Some(folder) = &run.out else { return };
-    match gluey::trajectory::Checkpoint::read(&checkpoint_path(folder)) {
+    match Checkpoint::latest(folder) {
         Ok(_) => run.resume = true,
         Err(TrajectoryError::NoCheckpoint { .. }) => run.overwrite = true,
         Err(_) => {} // running it tells what is wrong

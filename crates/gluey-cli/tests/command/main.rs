@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod clumps;
+mod damage;
 mod errors;
 mod looks;
 mod measures;

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use crate::{Place, SHORT};
 
 /// A run without end, once it has written some rows.
-fn running(place: &Place, out: &str) -> Child {
+pub fn running(place: &Place, out: &str) -> Child {
     let arguments = [&["run", "--until=1e6", "--out", out], SHORT].concat();
     let child = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let series = place.path(out).join("series.csv");

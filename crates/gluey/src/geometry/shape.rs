@@ -131,7 +131,7 @@ impl Nearest {
 
 impl Shape {
     /// Number of feature ids.
-    pub(super) fn features(&self) -> u32 {
+    pub(crate) fn features(&self) -> u32 {
         match self {
             Self::Box { side: Side::Inside, .. } => 6,
             Self::Sphere { side: Side::Inside, .. } => 1 + SPHERE_GUARDS,

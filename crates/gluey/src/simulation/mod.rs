@@ -3,6 +3,7 @@
 //! A step is predict → project → glue → move; the state is (x, V, γ); everything else is a pure function of it.
 
 mod candidates;
+mod check;
 mod error;
 mod gate;
 mod places;
@@ -14,6 +15,7 @@ mod vicinity;
 
 use glam::DVec3;
 
+pub use check::StateError;
 pub use error::StepError;
 use gate::Traffic;
 pub use gate::{Crossings, Gate};

@@ -14,16 +14,22 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::TrajectoryError;
-use super::files::{Durable, write_whole};
+use super::files::{Durable, write_whole_keeping};
+use super::{TrajectoryError, checkpoint_path, previous_checkpoint_path};
 use crate::simulation::{State, StepReport};
 
 const MAGIC: [u8; 8] = *b"GLUEY\r\n\x1a";
 /// To be raised with every change to [`Checkpoint`] or to a type inside it: the encoding holds no names.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
+/// The oldest format that is still read.
+const OLDEST: u32 = 3;
 const HEADER: usize = 8 + 4 + 8 + 4;
 /// Higher levels take several times longer for a few percent: most of the content is digits of floats.
 const COMPRESSION: i32 = 1;
+/// Bytes that a checkpoint may unpack to in any case,
+const LEAST_ROOM: u64 = 1 << 26;
+/// and for each of its own bytes. Of a particle at most 100 are stored, and its id alone, which no other has, leaves one.
+const MOST_PACKED: u64 = 256;
 
 /// A moment of a run from which it can go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,10 +51,50 @@ pub struct Checkpoint {
 pub struct Progress {
     /// The frames, in order; the next one has their number as its index.
     pub frames: Vec<FrameStamp>,
-    /// Length of `series.csv` in bytes.
-    pub series_bytes: u64,
-    /// Length of `trajectory.xyz` in bytes, 0 where it is not written.
-    pub xyz_bytes: u64,
+    /// What `series.csv` held.
+    pub series: Grown,
+    /// What `trajectory.xyz` held; nothing where it is not written.
+    pub xyz: Grown,
+    /// What `frames.bin` held; none where it is not written.
+    pub compact: Option<Grown>,
+}
+
+/// What a file that grows held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grown {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// CRC-32 of these bytes; none in checkpoints of format 3.
+    pub checksum: Option<u32>,
+}
+
+/// A checkpoint of format 3, which knew lengths alone, and none of `frames.bin`.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+struct Former {
+    state: State,
+    fingerprint: u64,
+    scene_text: String,
+    progress: FormerProgress,
+    report: StepReport,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+struct FormerProgress {
+    frames: Vec<FrameStamp>,
+    series_bytes: u64,
+    xyz_bytes: u64,
+}
+
+impl From<Former> for Checkpoint {
+    fn from(former: Former) -> Self {
+        let Former { state, fingerprint, scene_text, progress, report } = former;
+        let FormerProgress { frames, series_bytes, xyz_bytes } = progress;
+        let grown = |bytes| Grown { bytes, checksum: None };
+        let progress = Progress { frames, series: grown(series_bytes), xyz: grown(xyz_bytes), compact: None };
+        Self { state, fingerprint, scene_text, progress, report }
+    }
 }
 
 /// When a frame was recorded.
@@ -74,14 +120,12 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Replaces the file at once, and returns when it has reached the disk.
-    pub(super) fn write(&self, path: &Path) -> Result<(), TrajectoryError> {
+    /// Replaces the file at once, and returns when it has reached the disk; the old one gets the name `kept`, if there is
+    /// one.
+    pub(super) fn write(&self, path: &Path, kept: Option<&Path>) -> Result<(), TrajectoryError> {
         let content = self.encode().map_err(TrajectoryError::io("encode", path))?;
-        write_whole(path, Durable::Now, |out| {
-            out.write_all(&MAGIC)?;
-            out.write_all(&FORMAT.to_le_bytes())?;
-            out.write_all(&(content.len() as u64).to_le_bytes())?;
-            out.write_all(&crc32fast::hash(&content).to_le_bytes())?;
+        write_whole_keeping(path, Durable::Now, kept, |out| {
+            out.write_all(&header(&content))?;
             out.write_all(&content)
         })
     }
@@ -97,18 +141,25 @@ impl View<'_> {
     }
 }
 
+/// What stands before the content.
+fn header(content: &[u8]) -> Vec<u8> {
+    let (length, checksum) = ((content.len() as u64).to_le_bytes(), crc32fast::hash(content).to_le_bytes());
+    [&MAGIC[..], &FORMAT.to_le_bytes(), &length, &checksum].concat()
+}
+
 impl Checkpoint {
-    fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_> {
         let Self { state, fingerprint, scene_text, progress, report } = self;
         View { state, fingerprint: *fingerprint, scene_text, progress, report }
     }
 
     /// Writes the checkpoint: readers see the old file or the new one, never a part, whatever happens meanwhile.
     pub fn write(&self, path: &Path) -> Result<(), TrajectoryError> {
-        self.view().write(path)
+        self.view().write(path, None)
     }
 
-    /// Reads a checkpoint, and refuses anything that is not, bit for bit, what was written.
+    /// Reads a checkpoint, and refuses anything that is not, bit for bit, what was written, or that no run can have
+    /// written.
     pub fn read(path: &Path) -> Result<Self, TrajectoryError> {
         let mut file = File::open(path).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => TrajectoryError::NoCheckpoint { path: path.to_owned() },
@@ -122,7 +173,35 @@ impl Checkpoint {
             return Err(Self::without_magic(&bytes, path));
         }
         file.read_to_end(&mut bytes).map_err(TrajectoryError::io("read", path))?;
-        Self::decode(&bytes, path)
+        Self::from_bytes(&bytes, path)
+    }
+
+    /// The last checkpoint in the folder of a run, or, where that is damaged or missing, the one before it and what is
+    /// wrong with the last.
+    pub fn latest(folder: &Path) -> Result<(Self, Option<TrajectoryError>), TrajectoryError> {
+        Self::latest_for(folder, Ok, |error: &TrajectoryError| error.is_damage())
+    }
+
+    /// What is made of the last checkpoint in the folder of a run; where it, or what is made of it, is damaged, of the one
+    /// before it, and why.
+    pub fn latest_for<T, E: From<TrajectoryError>>(
+        folder: &Path,
+        mut make: impl FnMut(Self) -> Result<T, E>,
+        is_damage: impl Fn(&E) -> bool,
+    ) -> Result<(T, Option<E>), E> {
+        let mut made_of = |path: &Path| make(Self::read(path)?);
+        let trouble = match made_of(&checkpoint_path(folder)) {
+            Ok(made) => return Ok((made, None)),
+            Err(trouble) => trouble,
+        };
+        if !is_damage(&trouble) {
+            return Err(trouble);
+        }
+        // Of both troubles that of the last checkpoint is the one to tell.
+        match made_of(&previous_checkpoint_path(folder)) {
+            Ok(made) => Ok((made, Some(trouble))),
+            Err(_) => Err(trouble),
+        }
     }
 
     /// A file that ends within the magic may well have been a checkpoint.
@@ -134,7 +213,8 @@ impl Checkpoint {
         TrajectoryError::NotACheckpoint { path }
     }
 
-    fn decode(bytes: &[u8], path: &Path) -> Result<Self, TrajectoryError> {
+    /// The same from the bytes of a file; messages call them by this path.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, TrajectoryError> {
         let damaged = |reason: String| TrajectoryError::Damaged { path: path.to_owned(), reason };
         let found = bytes.len() as u64;
         let truncated = |expected| TrajectoryError::Truncated { path: path.to_owned(), expected, found };
@@ -149,8 +229,8 @@ impl Checkpoint {
         if format == 0 {
             return Err(damaged("there is no format 0".to_owned()));
         }
-        if format < FORMAT {
-            return Err(TrajectoryError::OlderFormat { path: path.to_owned(), found: format, known: FORMAT });
+        if format < OLDEST {
+            return Err(TrajectoryError::OlderFormat { path: path.to_owned(), found: format, known: OLDEST });
         }
         if found < expected {
             return Err(truncated(expected));
@@ -162,13 +242,76 @@ impl Checkpoint {
         if computed != stored {
             return Err(TrajectoryError::Checksum { path: path.to_owned(), stored, computed });
         }
-        let plain = zstd::decode_all(content).map_err(|error| damaged(error.to_string()))?;
-        match postcard::take_from_bytes(&plain) {
-            Ok((checkpoint, [])) => Ok(checkpoint),
-            Ok((_, rest)) => Err(damaged(format!("{} bytes of its content are left over", rest.len()))),
-            Err(error) => Err(damaged(error.to_string())),
-        }
+        let plain = unpacked(content).map_err(|error| damaged(error.to_string()))?;
+        if format == FORMAT { Self::from_plain(&plain, path) } else { decoded::<Former>(&plain, path) }
     }
+
+    /// A file around [`Self::to_plain`], with the checksum that fits.
+    pub fn packed(plain: &[u8]) -> io::Result<Vec<u8>> {
+        let content = zstd::encode_all(plain, COMPRESSION)?;
+        Ok([header(&content), content].concat())
+    }
+
+    /// The content of a file of the present format, neither packed nor with a checksum.
+    pub fn to_plain(&self) -> io::Result<Vec<u8>> {
+        postcard::to_stdvec(self).map_err(io::Error::other)
+    }
+
+    /// A checkpoint from such a content, which may be any bytes; messages call them by this path.
+    pub fn from_plain(plain: &[u8], path: &Path) -> Result<Self, TrajectoryError> {
+        decoded::<Self>(plain, path)
+    }
+
+    /// What cannot have been written by a run.
+    fn check(&self) -> Result<(), String> {
+        self.state.check().map_err(|error| error.to_string())?;
+        let Self { state, progress: Progress { frames, .. }, report, .. } = self;
+        if let Some(pair) = frames.windows(2).find(|pair| pair[0].step >= pair[1].step || pair[0].time >= pair[1].time)
+        {
+            return Err(format!("the frame of step {} follows that of step {}", pair[1].step, pair[0].step));
+        }
+        let early = |stamp: &FrameStamp| {
+            stamp.step <= state.step && stamp.time.is_finite() && stamp.obstacles.is_none_or(|step| step <= stamp.step)
+        };
+        if let Some(stamp) = frames.iter().find(|stamp| !early(stamp)) {
+            return Err(format!("there is a frame of step {}, which has not been taken", stamp.step));
+        }
+        let figures = [report.least_gap, report.residual, report.slip];
+        let loads = report.loads.iter().flat_map(|load| [load.force, load.torque]);
+        if figures.iter().any(|figure| figure.is_nan()) || loads.into_iter().any(|load| !load.is_finite()) {
+            return Err("the report of its last step is not made of numbers".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A checkpoint of one format or another, checked.
+fn decoded<T: for<'a> Deserialize<'a> + Into<Checkpoint>>(
+    plain: &[u8],
+    path: &Path,
+) -> Result<Checkpoint, TrajectoryError> {
+    let damaged = |reason: String| TrajectoryError::Damaged { path: path.to_owned(), reason };
+    let (checkpoint, rest) = postcard::take_from_bytes::<T>(plain).map_err(|error| damaged(error.to_string()))?;
+    if !rest.is_empty() {
+        return Err(damaged(format!("{} bytes of its content are left over", rest.len())));
+    }
+    let checkpoint = checkpoint.into();
+    checkpoint.check().map_err(damaged)?;
+    Ok(checkpoint)
+}
+
+/// What was packed, unless it is more than any checkpoint packs into so few bytes.
+fn unpacked(content: &[u8]) -> io::Result<Vec<u8>> {
+    let most = LEAST_ROOM.max(MOST_PACKED * content.len() as u64);
+    let mut plain = Vec::new();
+    zstd::Decoder::new(content)?.take(most + 1).read_to_end(&mut plain)?;
+    if plain.len() as u64 > most {
+        return Err(io::Error::other(format!(
+            "its {} bytes unpack to more than {most}, which those of no checkpoint do",
+            content.len()
+        )));
+    }
+    Ok(plain)
 }
 
 /// The `N` bytes at `offset` of the header, which is known to be that long.
@@ -210,8 +353,9 @@ mod tests {
             scene_text: "scene".into(),
             progress: Progress {
                 frames: vec![FrameStamp { step: 0, time: 0.0, obstacles: Some(0) }],
-                series_bytes: 100,
-                xyz_bytes: 200,
+                series: Grown { bytes: 100, checksum: Some(7) },
+                xyz: Grown { bytes: 200, checksum: Some(8) },
+                compact: Some(Grown { bytes: 300, checksum: Some(9) }),
             },
             report: StepReport { least_gap: f64::INFINITY, loads: vec![Load::default()], ..StepReport::default() },
         }
@@ -240,7 +384,59 @@ mod tests {
         let plain = postcard::to_stdvec(&checkpoint()).unwrap();
         assert_eq!(plain, postcard::to_stdvec(&checkpoint().view()).unwrap(), "view and checkpoint differ");
         let seen = (FORMAT, plain.len(), crc32fast::hash(&plain));
-        assert_eq!(seen, (3, 452, 266_686_874), "raise FORMAT and put the new numbers here");
+        assert_eq!(seen, (4, 461, 4_178_880_746), "raise FORMAT and put the new numbers here");
+    }
+
+    #[test]
+    fn a_checkpoint_of_the_format_before_is_read() {
+        let now = checkpoint();
+        let Checkpoint { state, fingerprint, scene_text, progress, report } = now.clone();
+        let Progress { frames, series, xyz, .. } = progress;
+        let progress = FormerProgress { frames, series_bytes: series.bytes, xyz_bytes: xyz.bytes };
+        let former = Former { state, fingerprint, scene_text, progress, report };
+        let mut bytes = Checkpoint::packed(&postcard::to_stdvec(&former).unwrap()).unwrap();
+        bytes[8] = 3;
+        let read = Checkpoint::from_bytes(&bytes, Path::new("old")).unwrap();
+        assert_eq!((&read.state, &read.report, &read.scene_text), (&now.state, &now.report, &now.scene_text));
+        assert_eq!(read.progress.series, Grown { bytes: 100, checksum: None });
+        assert_eq!(read.progress.compact, None);
+    }
+
+    #[test]
+    fn a_small_file_that_unpacks_to_gigabytes_is_refused() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), COMPRESSION).unwrap();
+        let piece = vec![0; 1 << 20];
+        (0..1 << 10).for_each(|_| encoder.write_all(&piece).unwrap());
+        let content = encoder.finish().unwrap();
+        assert!(content.len() < 300_000);
+        let error = Checkpoint::from_bytes(&[header(&content), content].concat(), Path::new("bomb")).unwrap_err();
+        assert!(error.to_string().contains("unpack to more than"), "{error}");
+    }
+
+    #[test]
+    fn a_real_state_is_far_from_what_is_refused_as_too_well_packed() {
+        // Nothing packs better than a lattice at rest.
+        let mut state = State::default();
+        for k in 0..100_000_u32 {
+            state.particles.push(DVec3::new(f64::from(k % 50), f64::from(k / 50 % 50), f64::from(k / 2500)), 0.5, 1.0);
+        }
+        state.springs = vec![DVec3::ZERO; state.particles.len()];
+        let plain = Checkpoint { state, ..checkpoint() }.to_plain().unwrap();
+        let ratio = plain.len() / Checkpoint::packed(&plain).unwrap().len();
+        assert!(3 * ratio < MOST_PACKED as usize, "{ratio}");
+    }
+
+    #[test]
+    fn what_no_run_writes_is_refused_in_words() {
+        let refused = |spoil: fn(&mut Checkpoint)| {
+            let mut spoiled = checkpoint();
+            spoil(&mut spoiled);
+            let plain = spoiled.to_plain().unwrap();
+            Checkpoint::from_bytes(&Checkpoint::packed(&plain).unwrap(), Path::new("it")).unwrap_err().to_string()
+        };
+        assert!(refused(|it| it.state.particles.position[1].y = f64::NAN).contains("particle 1 is at"));
+        assert!(refused(|it| it.report.least_gap = f64::NAN).contains("report"));
+        assert!(refused(|it| it.progress.frames[0].step = 99).contains("step 99, which has not been taken"));
     }
 
     #[test]
@@ -282,7 +478,7 @@ mod tests {
         bytes[8] = 2;
         fs::write(&path, &bytes).unwrap();
         let error = Checkpoint::read(&path).unwrap_err();
-        assert!(matches!(error, TrajectoryError::OlderFormat { found: 2, known: FORMAT, .. }), "{error}");
+        assert!(matches!(error, TrajectoryError::OlderFormat { found: 2, known: OLDEST, .. }), "{error}");
         fs::write(&path, "step,time\n0,0\n").unwrap();
         assert!(matches!(Checkpoint::read(&path), Err(TrajectoryError::NotACheckpoint { .. })));
         fs::remove_file(&path).unwrap();

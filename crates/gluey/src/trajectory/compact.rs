@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use super::files::Appended;
-use super::{Frame, FrameStamp, TrajectoryError};
+use super::files::{Appended, Checked, check_grown};
+use super::{Frame, FrameStamp, Grown, TrajectoryError};
 use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::Particles;
 
@@ -178,11 +178,15 @@ impl Writer {
         Ok(Self { file: Appended::create(path)?, dimension, last: None })
     }
 
-    /// Goes on after these frames, of which [`check`] knows that they are there.
-    pub(super) fn resume(path: &Path, dimension: u8, frames: &[FrameStamp]) -> Result<Self, TrajectoryError> {
+    /// Goes on after these frames, which [`check`] has found there.
+    pub(super) fn resume(
+        path: &Path,
+        dimension: u8,
+        frames: &[FrameStamp],
+        held: Checked,
+    ) -> Result<Self, TrajectoryError> {
         let mut stored = CompactFrames::at(path.to_owned());
         let _ = stored.refresh(); // what is broken behind these frames goes
-        let end = stored.index.get(..frames.len()).and_then(<[_]>::last).map_or(0, Entry::end);
         let last = match frames.len().checked_sub(1) {
             None => None,
             Some(k) => {
@@ -191,7 +195,7 @@ impl Writer {
                 Some(Last { step: entry.step, sections, backs: entry.backs })
             }
         };
-        Ok(Self { file: Appended::resume(path, end)?, dimension, last })
+        Ok(Self { file: Appended::resume(path, held)?, dimension, last })
     }
 
     /// Adds a frame, unless it was the last one added: another file may have failed after this one.
@@ -209,22 +213,36 @@ impl Writer {
         Ok(())
     }
 
+    pub(super) fn grown(&self) -> Grown {
+        self.file.grown()
+    }
+
+    pub(super) fn check_place(&self) -> Result<(), TrajectoryError> {
+        self.file.check_place()
+    }
+
     pub(super) fn sync(&self) -> Result<(), TrajectoryError> {
         self.file.sync()
     }
 }
 
-/// Refuses a file that has lost frames.
-pub(super) fn check(path: &Path, frames: &[FrameStamp]) -> Result<(), TrajectoryError> {
+/// Refuses a file that has lost frames, or has other bytes than when it had grown so far; an older checkpoint does not tell
+/// how far that was.
+pub(super) fn check(path: &Path, frames: &[FrameStamp], grown: Option<Grown>) -> Result<Checked, TrajectoryError> {
+    let held = grown.map(|grown| check_grown(path, &grown)).transpose()?;
     let mut stored = CompactFrames::at(path.to_owned());
     let trouble = stored.refresh().err();
-    if stored.index.iter().map(|entry| entry.step).take(frames.len()).eq(frames.iter().map(|stamp| stamp.step)) {
-        return Ok(());
+    let named = stored.index.get(..frames.len()).unwrap_or_default();
+    let end = named.last().map_or(0, Entry::end);
+    let fits = named.len() == frames.len() && named.iter().zip(frames).all(|(entry, stamp)| entry.step == stamp.step);
+    match held {
+        Some(held) if fits && held.bytes == end => Ok(held),
+        None if fits => check_grown(path, &Grown { bytes: end, checksum: None }),
+        _ => Err(trouble.unwrap_or_else(|| {
+            let (found, expected) = (stored.index.len(), frames.len());
+            stored.damaged(format!("it holds {found} frames, the checkpoint was written when there were {expected}"))
+        })),
     }
-    Err(trouble.unwrap_or_else(|| {
-        let (found, expected) = (stored.index.len(), frames.len());
-        stored.damaged(format!("it holds {found} frames, the checkpoint was written when there were {expected}"))
-    }))
 }
 
 /// The frames of a run that a [`Recorder`](super::Recorder) stored in `frames.bin`, which may be growing meanwhile.

@@ -116,8 +116,28 @@ pub enum TrajectoryError {
         /// The manifest of the folder.
         path: PathBuf,
     },
+    /// A file that grows is no longer there while the run goes on, or no longer this run's alone.
+    #[error("{} {loss}", path.display())]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
+        loss: Loss,
+    },
+    /// A file that grows does not begin with what was written to it.
+    #[error("{} was changed after it was written: its first {bytes} bytes have the checksum {computed:08x}, the checkpoint was written when it was {stored:08x}", path.display())]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes the checkpoint counts on.
+        bytes: u64,
+        /// Their checksum when the checkpoint was written.
+        stored: u32,
+        /// Their checksum now.
+        computed: u32,
+    },
     /// A file that grows has lost a part that the checkpoint counts on.
-    #[error("cannot resume: {} has {found} bytes, the checkpoint was written when it had {expected}", path.display())]
+    #[error("{} has {found} bytes, the checkpoint was written when it had {expected}", path.display())]
     Shorter {
         /// The file.
         path: PathBuf,
@@ -158,10 +178,44 @@ pub enum TrajectoryError {
     },
 }
 
+/// What happened to a file while a run was writing to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Loss {
+    /// It has no name any more.
+    #[error("was removed or moved while the run was writing to it")]
+    Removed,
+    /// Another file has its name.
+    #[error("was replaced by another file while the run was writing to it")]
+    Replaced,
+    /// Someone else has written to it or cut it.
+    #[error("was changed by someone else while the run was writing to it: it has {found} bytes instead of {expected}")]
+    Resized {
+        /// Bytes that the run wrote.
+        expected: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+}
+
 impl TrajectoryError {
     /// For `map_err`: what was being done to which path.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { action, path: path.to_owned(), cause }
+    }
+
+    /// Whether a checkpoint, or a file that it counts on, is not what was written: an older checkpoint may still be good.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::NoCheckpoint { .. }
+                | Self::NotACheckpoint { .. }
+                | Self::Truncated { .. }
+                | Self::Checksum { .. }
+                | Self::Damaged { .. }
+                | Self::Differs { .. }
+                | Self::Shorter { .. }
+        )
     }
 
     /// Whether the disk or the user's share of it is full: what was written so far is whole, and the call can be
@@ -177,6 +231,7 @@ fn in_words(cause: &io::Error) -> String {
     match cause.kind() {
         ErrorKind::StorageFull => "the disk is full".into(),
         ErrorKind::QuotaExceeded => "your share of the disk (quota) is used up".into(),
+        ErrorKind::FileTooLarge => too_large(),
         ErrorKind::PermissionDenied => "permission denied".into(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
         ErrorKind::NotADirectory => "a part of this path is a file, not a folder".into(),
@@ -184,4 +239,21 @@ fn in_words(cause: &io::Error) -> String {
         ErrorKind::AlreadyExists => "a file of this name is in the way".into(),
         _ => cause.to_string(),
     }
+}
+
+/// Who would let no file grow so long: the user's limit, where the system tells one, or else the file system.
+fn too_large() -> String {
+    match file_size_limit() {
+        Some(limit) => format!(
+            "the file would be larger than the limit on the size of files allows, {limit} bytes (`ulimit -f` tells and \
+             changes it)"
+        ),
+        None => "the file would be larger than the limit on the size of files or the file system allows".into(),
+    }
+}
+
+/// The soft limit in bytes, where Linux tells it and there is one.
+fn file_size_limit() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    limits.lines().find_map(|line| line.strip_prefix("Max file size"))?.split_whitespace().next()?.parse().ok()
 }

@@ -1,13 +1,18 @@
 //! Two ways to write a file that survive being stopped: whole and renamed into place, or appended to and cut back.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::TrajectoryError;
+use crc32fast::Hasher;
+
+use super::error::Loss;
+use super::{Grown, TrajectoryError};
 
 /// Names of files being written start with this, so that a resumed run can remove what a killed one left.
 const TEMPORARY: &str = ".gluey-";
+/// Bytes that are read at a time.
+const PIECE: usize = 1 << 18;
 
 /// When a file that was renamed into place must have reached the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +30,16 @@ pub(super) fn write_whole(
     durable: Durable,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), TrajectoryError> {
+    write_whole_keeping(path, durable, None, fill)
+}
+
+/// The same; once the new content is there, the old one gets the name `kept`, if there is one.
+pub(super) fn write_whole_keeping(
+    path: &Path,
+    durable: Durable,
+    kept: Option<&Path>,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), TrajectoryError> {
     let folder = folder_of(path);
     let write = || -> io::Result<()> {
         let mut temporary = builder().tempfile_in(folder)?;
@@ -35,11 +50,24 @@ pub(super) fn write_whole(
         if durable == Durable::Now {
             temporary.as_file().sync_all()?;
         }
+        if let Some(kept) = kept.filter(|_| path.exists()) {
+            keep_as(path, kept)?;
+        }
         temporary.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
     write().map_err(TrajectoryError::io("write", path))?;
     if durable == Durable::Now { sync_folder(folder) } else { Ok(()) }
+}
+
+/// Gives a file a second name, in place of what has it; its own name stays, so that a file of this name is there at any
+/// moment. Where a file system has no second names the file is moved.
+fn keep_as(path: &Path, kept: &Path) -> io::Result<()> {
+    match fs::remove_file(kept) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+        _ => {}
+    }
+    fs::hard_link(path, kept).or_else(|_| fs::rename(path, kept))
 }
 
 /// The folder a file is in; a bare name has an empty parent, which cannot be opened.
@@ -104,6 +132,8 @@ pub(super) struct Appended {
     file: File,
     /// Bytes of whole rows or frames.
     length: u64,
+    /// Of these bytes.
+    checksum: Hasher,
     /// Whether there may be bytes after `length`, of an append that failed.
     ragged: bool,
 }
@@ -114,20 +144,38 @@ impl Appended {
         remove(path)?; // a new file, not the old one cut: whoever reads the old one keeps it
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         let file = file.map_err(TrajectoryError::io("create", path))?;
-        Ok(Self { path: path.to_owned(), file, length: 0, ragged: false })
+        Ok(Self { path: path.to_owned(), file, length: 0, checksum: Hasher::new(), ragged: false })
     }
 
-    /// Goes on with a file cut back to `length` bytes; call [`check_length`] first.
-    pub(super) fn resume(path: &Path, length: u64) -> Result<Self, TrajectoryError> {
+    /// Goes on with a file cut back to what [`check_grown`] has found there.
+    pub(super) fn resume(path: &Path, Checked { bytes, checksum }: Checked) -> Result<Self, TrajectoryError> {
         let file = OpenOptions::new().append(true).open(path).map_err(TrajectoryError::io("write", path))?;
-        let mut appended = Self { path: path.to_owned(), file, length, ragged: true };
+        let checksum = Hasher::new_with_initial_len(checksum, bytes);
+        let mut appended = Self { path: path.to_owned(), file, length: bytes, checksum, ragged: true };
         appended.cut().map_err(TrajectoryError::io("write", path))?;
         Ok(appended)
     }
 
-    /// Bytes of whole rows or frames so far.
-    pub(super) fn length(&self) -> u64 {
-        self.length
+    /// Whole rows or frames so far.
+    pub(super) fn grown(&self) -> Grown {
+        Grown { bytes: self.length, checksum: Some(self.checksum.clone().finalize()) }
+    }
+
+    /// Refuses to go on where the path no longer leads to this file, or to all that was written to it.
+    pub(super) fn check_place(&self) -> Result<(), TrajectoryError> {
+        let lost = |loss: Loss| Err(TrajectoryError::Lost { path: self.path.clone(), loss });
+        let open = self.file.metadata().map_err(TrajectoryError::io("read", &self.path))?;
+        match fs::metadata(&self.path) {
+            Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                lost(Loss::Removed)
+            }
+            Err(cause) => Err(TrajectoryError::io("read", &self.path)(cause)),
+            Ok(there) if !is_same(&open, &there) => lost(Loss::Replaced),
+            Ok(there) if there.is_file() && !self.ragged && there.len() != self.length => {
+                lost(Loss::Resized { expected: self.length, found: there.len() })
+            }
+            Ok(_) => Ok(()),
+        }
     }
 
     /// Where the file is.
@@ -150,10 +198,12 @@ impl Appended {
     fn try_append(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         self.cut()?;
         self.ragged = true;
-        let mut writer = Counting { inner: BufWriter::new(&self.file), count: 0 };
+        let checksum = self.checksum.clone();
+        let mut writer = Counting { inner: BufWriter::new(&self.file), count: 0, checksum };
         fill(&mut writer)?;
         writer.flush()?;
         self.length += writer.count;
+        self.checksum = writer.checksum;
         self.ragged = false;
         Ok(())
     }
@@ -173,29 +223,78 @@ impl Appended {
     }
 }
 
-/// Refuses a file with fewer than `expected` bytes; one that is missing has none.
-pub(super) fn check_length(path: &Path, expected: u64) -> Result<(), TrajectoryError> {
-    let found = match fs::metadata(path) {
-        Ok(metadata) => metadata.len(),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => 0,
-        Err(cause) => return Err(TrajectoryError::io("read", path)(cause)),
-    };
-    if found < expected {
-        return Err(TrajectoryError::Shorter { path: path.to_owned(), expected, found });
-    }
-    Ok(())
+/// Whether both are of one file, as far as the system tells.
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Counts the bytes that pass, because an appending file cannot tell them from those of a failed append.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+/// The beginning of a file that grows, found to be what it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Checked {
+    pub bytes: u64,
+    /// Of these bytes.
+    pub checksum: u32,
+}
+
+impl From<Checked> for Grown {
+    fn from(Checked { bytes, checksum }: Checked) -> Self {
+        Self { bytes, checksum: Some(checksum) }
+    }
+}
+
+/// Refuses a file that does not begin with what had been written to it; one that is missing has no bytes.
+pub(super) fn check_grown(path: &Path, grown: &Grown) -> Result<Checked, TrajectoryError> {
+    let Grown { bytes, checksum: stored } = *grown;
+    let Checked { bytes: found, checksum: computed } =
+        first_bytes(path, bytes).map_err(TrajectoryError::io("read", path))?;
+    if found < bytes {
+        return Err(TrajectoryError::Shorter { path: path.to_owned(), expected: bytes, found });
+    }
+    match stored.filter(|stored| *stored != computed) {
+        Some(stored) => Err(TrajectoryError::Differs { path: path.to_owned(), bytes, stored, computed }),
+        None => Ok(Checked { bytes, checksum: computed }),
+    }
+}
+
+/// The checksum of so many bytes from the beginning of a file, or of all there are.
+fn first_bytes(path: &Path, bytes: u64) -> io::Result<Checked> {
+    let mut file = match File::open(path) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Checked::default()),
+        file => file?.take(bytes),
+    };
+    let (mut checksum, mut found, mut piece) = (Hasher::new(), 0, vec![0; PIECE]);
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok(Checked { bytes: found, checksum: checksum.finalize() }),
+            Ok(count) => {
+                checksum.update(&piece[..count]);
+                found += count as u64;
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+}
+
+/// Counts the bytes that pass, because an appending file cannot tell them from those of a failed append, and sums them up.
 struct Counting<W> {
     inner: W,
     count: u64,
+    checksum: Hasher,
 }
 
 impl<W: Write> Write for Counting<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.count += written as u64;
+        self.checksum.update(&bytes[..written]);
         Ok(written)
     }
 
@@ -222,7 +321,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"one\n");
         rows.append(|out| out.write_all(b"two\n")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
-        assert_eq!(rows.length(), 8);
+        assert_eq!(rows.grown(), Grown { bytes: 8, checksum: Some(crc32fast::hash(b"one\ntwo\n")) });
     }
 
     #[test]
@@ -250,10 +349,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_device_is_told_in_words() {
-        let mut rows = Appended::resume(Path::new("/dev/full"), 0).unwrap();
+        let mut rows = Appended::resume(Path::new("/dev/full"), Checked::default()).unwrap();
         let error = rows.append(|out| out.write_all(b"one\n")).unwrap_err();
         assert_eq!(error.to_string(), "cannot write /dev/full: the disk is full");
-        assert_eq!(rows.length(), 0);
+        assert_eq!(rows.grown().bytes, 0);
     }
 
     #[cfg(unix)]

@@ -10,6 +10,7 @@
 //! | `frames.bin` | the frames in few bytes, for the viewer |
 //! | `interventions.csv` | what was changed by hand while the run went on |
 //! | `checkpoint.gluey` | the newest checkpoint: all that is needed to go on |
+//! | `checkpoint-previous.gluey` | the one before it, for when the newest is damaged |
 //! | `timings.csv`, `host.toml` | wall times and host facts: the only files that differ between two equal runs |
 //! | `.lock` | empty; locked while a process writes to the folder |
 //!
@@ -17,8 +18,8 @@
 //! `timings.csv` and `host.toml` as a run that was never stopped, because
 //! - every file is a function of the states alone, and frames are numbered by step;
 //! - whole files are written beside their place and renamed into it, so that none is ever half there;
-//! - a checkpoint records the length of the files that grow, after these have reached the disk; resuming cuts them
-//!   back to that length and removes frames of later steps.
+//! - a checkpoint records length and checksum of the files that grow, after these have reached the disk; resuming refuses
+//!   files that hold anything else, cuts them back to that length and removes frames of later steps.
 //!
 //! [`Snapshots`] reads the frames of a folder back, for pictures and reports.
 //!
@@ -57,6 +58,7 @@ mod error;
 mod files;
 mod frame;
 mod interventions;
+mod lists;
 mod manifest;
 mod polydata;
 mod recorder;
@@ -68,13 +70,15 @@ mod summary;
 mod vtk;
 mod xyz;
 
-pub use checkpoint::{Checkpoint, FrameStamp, Progress};
+pub use checkpoint::{Checkpoint, FrameStamp, Grown, Progress};
 pub use compact::{CompactFrames, encode};
-pub use error::TrajectoryError;
+pub use error::{Loss, TrajectoryError};
 pub use frame::{Frame, ObstacleSurface};
 pub use interventions::Intervention;
 pub use manifest::{Formats, Group, Manifest, RunInfo};
-pub use recorder::{IfPresent, Recorder, Timing, checkpoint_path, is_being_written};
+pub use recorder::{
+    IfPresent, Recorder, Timing, checkpoint_path, is_being_written, previous_checkpoint_path, refuse_other_run,
+};
 pub use series::Observation;
 pub use snapshot::{Snapshot, Snapshots};
 pub use summary::{CheckpointStatus, RunSummary};

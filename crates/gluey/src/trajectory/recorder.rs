@@ -2,12 +2,14 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::checkpoint::View;
-use super::files::{self, Appended, Durable, check_length, write_whole};
-use super::{Checkpoint, Formats, Frame, FrameStamp, Manifest, Observation, Progress, RunInfo, TrajectoryError};
+use super::files::{self, Appended, Checked, Durable, check_grown, write_whole};
+use super::lists::FrameList;
+use super::{Checkpoint, Formats, Frame, FrameStamp, Grown, Manifest, Observation, Progress, RunInfo, TrajectoryError};
 use super::{compact, interventions, series, vtk, xyz};
 use crate::simulation::{State, StepReport, Timings};
 
@@ -15,6 +17,7 @@ pub(super) const MANIFEST: &str = "manifest.toml";
 pub(super) const SERIES: &str = "series.csv";
 pub(super) const XYZ: &str = "trajectory.xyz";
 const CHECKPOINT: &str = "checkpoint.gluey";
+const PREVIOUS: &str = "checkpoint-previous.gluey";
 const TIMINGS: &str = "timings.csv";
 const HOST: &str = "host.toml";
 const LOCK: &str = ".lock";
@@ -60,6 +63,12 @@ pub fn checkpoint_path(folder: &Path) -> PathBuf {
     folder.join(CHECKPOINT)
 }
 
+/// Where a run folder keeps the checkpoint before that.
+#[must_use]
+pub fn previous_checkpoint_path(folder: &Path) -> PathBuf {
+    folder.join(PREVIOUS)
+}
+
 /// Writes a run folder. A call that fails can be repeated when its cause is gone; what was written before stays whole.
 #[derive(Debug)]
 pub struct Recorder {
@@ -71,6 +80,11 @@ pub struct Recorder {
     compact: Option<compact::Writer>,
     timings: Appended,
     frames: Vec<FrameStamp>,
+    lists: [FrameList; 3],
+    /// Step of the checkpoint in the folder.
+    saved: Option<u64>,
+    /// Steps between checkpoints that are worth keeping when the next one is there.
+    spacing: u64,
     /// Files of frames that may not have reached the disk yet.
     unsynced: Vec<PathBuf>,
     /// Held until the recorder is dropped or its process ends in whatever way.
@@ -113,38 +127,50 @@ impl Recorder {
             compact,
             timings,
             frames: Vec::new(),
+            lists: frame_lists(folder),
+            saved: None,
+            spacing: 1,
             unsynced: Vec::new(),
             _lock: lock,
         })
     }
 
-    /// Goes on with the run in a folder from a checkpoint of it: what was written after the checkpoint is removed.
+    /// Goes on with the run in a folder from a checkpoint of it: what was written after the checkpoint is removed. Where a
+    /// file does not begin with what it held then, nothing is touched.
     pub fn resume(folder: &Path, checkpoint: &Checkpoint) -> Result<Self, TrajectoryError> {
-        let manifest = Manifest::read(&folder.join(MANIFEST))?;
-        let lock = lock(folder)?;
         // 1. Everything is checked before anything is changed.
-        if manifest.info.fingerprint() != checkpoint.fingerprint || manifest.info.scene_text != checkpoint.scene_text {
-            return Err(TrajectoryError::OtherRun { path: folder.join(MANIFEST) });
-        }
-        let Progress { frames, series_bytes, xyz_bytes } = &checkpoint.progress;
-        check_length(&folder.join(SERIES), *series_bytes)?;
-        check_length(&folder.join(XYZ), *xyz_bytes)?;
-        let compact = Some(folder.join(compact::FILE)).filter(|_| manifest.formats.compact);
-        if let Some(path) = &compact {
-            compact::check(path, frames)?;
-        }
+        let manifest = refuse_other_run(folder, checkpoint)?;
+        let lock = lock(folder)?;
+        let Progress { frames, series, xyz, compact } = &checkpoint.progress;
+        let formats = manifest.formats;
+        let series_held = check_grown(&folder.join(SERIES), series)?;
+        let xyz_held = if formats.xyz { check_grown(&folder.join(XYZ), xyz)? } else { Checked::default() };
+        let compact_path = folder.join(compact::FILE);
+        let compact_held =
+            if formats.compact { compact::check(&compact_path, frames, *compact)? } else { Checked::default() };
         // 2. The checkpoint may be a copy of an older one: from here on no later one fits the files.
-        checkpoint.write(&checkpoint_path(folder))?;
+        let progress = Progress {
+            frames: frames.clone(),
+            series: series_held.into(),
+            xyz: if formats.xyz { xyz_held.into() } else { Grown::default() },
+            compact: formats.compact.then(|| compact_held.into()),
+        };
+        // With the checksums that an older format lacks.
+        View { progress: &progress, ..checkpoint.view() }.write(&checkpoint_path(folder), None)?;
+        remove_later_checkpoint(folder, checkpoint)?;
         // 3. What is later than the checkpoint goes.
         files::remove_where(folder, |_| false)?;
-        let series = Appended::resume(&folder.join(SERIES), *series_bytes)?;
-        let xyz = if manifest.formats.xyz { Some(Appended::resume(&folder.join(XYZ), *xyz_bytes)?) } else { None };
+        let series = Appended::resume(&folder.join(SERIES), series_held)?;
+        let xyz = if formats.xyz { Some(Appended::resume(&folder.join(XYZ), xyz_held)?) } else { None };
         let dimension = manifest.info.dimension;
-        let compact = compact.map(|path| compact::Writer::resume(&path, dimension, frames)).transpose()?;
-        if manifest.formats.vtk {
+        let compact = Some(compact_path).filter(|_| formats.compact);
+        let compact =
+            compact.map(|path| compact::Writer::resume(&path, dimension, frames, compact_held)).transpose()?;
+        let mut lists = frame_lists(folder);
+        if formats.vtk {
             create_folder(&folder.join(FRAMES))?; // someone may have moved the old frames elsewhere
             remove_later_frames(&folder.join(FRAMES), frames)?;
-            write_frame_lists(folder, frames)?;
+            update_lists(&mut lists, frames)?;
         }
         Ok(Self {
             folder: folder.to_owned(),
@@ -155,9 +181,18 @@ impl Recorder {
             compact,
             timings: resume_timings(&folder.join(TIMINGS), checkpoint.state.step)?,
             frames: frames.clone(),
+            lists,
+            saved: Some(checkpoint.state.step),
+            spacing: 1,
             unsynced: Vec::new(),
             _lock: lock,
         })
+    }
+
+    /// Which checkpoints stay as the one before the last: those of steps that are multiples of this one. Others, such as
+    /// that of a run that is stopped, are replaced by the next; so a folder holds the same however often it was stopped.
+    pub fn keep_multiples_of(&mut self, steps: NonZeroU64) {
+        self.spacing = steps.get();
     }
 
     /// The run's folder.
@@ -194,6 +229,7 @@ impl Recorder {
 
     /// Adds a frame, of a later step than the last one.
     pub fn record_frame(&mut self, frame: &Frame) -> Result<(), TrajectoryError> {
+        self.check_places()?;
         let last = self.frames.last().copied();
         if let Some(last) = last.filter(|last| frame.step <= last.step) {
             return Err(TrajectoryError::FrameOrder { path: self.folder.clone(), step: frame.step, last: last.step });
@@ -211,6 +247,7 @@ impl Recorder {
         });
         if written.is_err() {
             self.frames.pop();
+            self.lists.iter_mut().for_each(FrameList::forget);
         }
         written
     }
@@ -226,7 +263,7 @@ impl Recorder {
         if own_obstacles {
             self.write_frame_file(OBSTACLES, frame.step, |out| vtk::write_obstacles(frame, out))?;
         }
-        write_frame_lists(&self.folder, &self.frames)
+        update_lists(&mut self.lists, &self.frames)
     }
 
     fn write_frame_file(
@@ -241,9 +278,18 @@ impl Recorder {
         Ok(())
     }
 
+    /// Refuses to go on where a file that grows was removed or replaced, or is not as long as what was written to it.
+    pub fn check_places(&self) -> Result<(), TrajectoryError> {
+        self.series.check_place()?;
+        self.xyz.as_ref().map_or(Ok(()), Appended::check_place)?;
+        self.compact.as_ref().map_or(Ok(()), compact::Writer::check_place)
+    }
+
     /// Writes a checkpoint that covers all recorded so far; to be called after what is recorded for the same step.
-    /// When it returns, checkpoint and records have reached the disk.
+    /// When it returns, checkpoint and records have reached the disk. The checkpoint that was there is kept as the one
+    /// before the last.
     pub fn checkpoint(&mut self, state: &State, report: &StepReport) -> Result<(), TrajectoryError> {
+        self.check_places()?;
         self.series.sync()?;
         if let Some(xyz) = &self.xyz {
             xyz.sync()?;
@@ -254,8 +300,9 @@ impl Recorder {
         self.sync_frames()?;
         let progress = Progress {
             frames: std::mem::take(&mut self.frames), // lent, not copied: there may be many
-            series_bytes: self.series.length(),
-            xyz_bytes: self.xyz.as_ref().map_or(0, Appended::length),
+            series: self.series.grown(),
+            xyz: self.xyz.as_ref().map_or(Grown::default(), Appended::grown),
+            compact: self.compact.as_ref().map(compact::Writer::grown),
         };
         let view = View {
             state,
@@ -264,8 +311,13 @@ impl Recorder {
             progress: &progress,
             report,
         };
-        let written = view.write(&checkpoint_path(&self.folder));
+        let last = self.saved.filter(|last| *last != state.step && last.is_multiple_of(self.spacing));
+        let previous = last.map(|_| previous_checkpoint_path(&self.folder));
+        let written = view.write(&checkpoint_path(&self.folder), previous.as_deref());
         self.frames = progress.frames;
+        if written.is_ok() {
+            self.saved = Some(state.step);
+        }
         written
     }
 
@@ -273,9 +325,9 @@ impl Recorder {
         if self.unsynced.is_empty() {
             return Ok(());
         }
-        let lists = KINDS.map(|kind| self.folder.join(frame_list(kind)));
+        let lists = self.lists.iter().map(FrameList::path);
         // Frames that someone took away meanwhile need no disk.
-        for path in self.unsynced.iter().chain(&lists).filter(|path| path.exists()) {
+        for path in self.unsynced.iter().map(PathBuf::as_path).chain(lists).filter(|path| path.exists()) {
             files::sync(path)?;
         }
         files::sync_folder(&self.folder.join(FRAMES))?;
@@ -306,6 +358,16 @@ impl Recorder {
             facts.iter().map(|(name, fact)| ((*name).to_owned(), toml::Value::from(fact.as_str()))).collect();
         write_whole(&path, Durable::Later, |out| writeln!(out, "{before}[[start]]\n{start}"))
     }
+}
+
+/// Refuses a checkpoint of another run than that in a folder, whose manifest this is otherwise.
+pub fn refuse_other_run(folder: &Path, checkpoint: &Checkpoint) -> Result<Manifest, TrajectoryError> {
+    let path = folder.join(MANIFEST);
+    let manifest = Manifest::read(&path)?;
+    if manifest.info.fingerprint() != checkpoint.fingerprint || manifest.info.scene_text != checkpoint.scene_text {
+        return Err(TrajectoryError::OtherRun { path });
+    }
+    Ok(manifest)
 }
 
 fn create_folder(path: &Path) -> Result<(), TrajectoryError> {
@@ -346,9 +408,9 @@ pub fn is_being_written(folder: &Path) -> bool {
     File::open(folder.join(LOCK)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Removes a run, its checkpoint first: what is left of a removal that was stopped cannot be taken for a whole run.
+/// Removes a run, its checkpoints first: what is left of a removal that was stopped cannot be taken for a whole run.
 fn remove_run(folder: &Path) -> Result<(), TrajectoryError> {
-    for file in [CHECKPOINT, SERIES, XYZ, TIMINGS, HOST, compact::FILE, interventions::FILE] {
+    for file in [PREVIOUS, CHECKPOINT, SERIES, XYZ, TIMINGS, HOST, compact::FILE, interventions::FILE] {
         files::remove(&folder.join(file))?;
     }
     for kind in KINDS {
@@ -388,19 +450,22 @@ pub(super) fn frame_list(kind: &str) -> String {
     format!("{kind}.pvd")
 }
 
-/// Writes the lists of frames; there is none of nothing.
-fn write_frame_lists(folder: &Path, frames: &[FrameStamp]) -> Result<(), TrajectoryError> {
-    for kind in KINDS {
-        let path = folder.join(frame_list(kind));
-        let step = |stamp: &FrameStamp| if kind == OBSTACLES { stamp.obstacles } else { Some(stamp.step) };
-        let entries = frames
-            .iter()
-            .filter_map(|stamp| step(stamp).map(|step| (stamp.time, format!("{FRAMES}/{}", frame_file(kind, step)))));
-        if entries.clone().next().is_none() {
-            files::remove(&path)?;
-        } else {
-            write_whole(&path, Durable::Later, |out| vtk::write_series(entries, out))?;
-        }
+fn frame_lists(folder: &Path) -> [FrameList; 3] {
+    KINDS.map(|kind| FrameList::new(folder, kind))
+}
+
+fn update_lists(lists: &mut [FrameList], frames: &[FrameStamp]) -> Result<(), TrajectoryError> {
+    lists.iter_mut().try_for_each(|list| list.update(frames).map(drop))
+}
+
+/// Removes the checkpoint before the last unless it is one of this run, and of no later step than the one the run goes on
+/// from.
+fn remove_later_checkpoint(folder: &Path, from: &Checkpoint) -> Result<(), TrajectoryError> {
+    let path = previous_checkpoint_path(folder);
+    let fits =
+        |previous: &Checkpoint| previous.fingerprint == from.fingerprint && previous.state.step <= from.state.step;
+    if path.exists() && !Checkpoint::read(&path).is_ok_and(|previous| fits(&previous)) {
+        return files::remove(&path);
     }
     Ok(())
 }
@@ -429,7 +494,7 @@ fn resume_timings(path: &Path, step: u64) -> Result<Appended, TrajectoryError> {
         line.ends_with('\n') && first.is_some_and(|first| first <= step)
     };
     let kept = header.len() + lines.take_while(taken).map(str::len).sum::<usize>();
-    Appended::resume(path, kept as u64)
+    Appended::resume(path, Checked { bytes: kept as u64, checksum: crc32fast::hash(&text.as_bytes()[..kept]) })
 }
 
 #[cfg(test)]

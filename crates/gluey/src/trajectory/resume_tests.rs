@@ -145,7 +145,7 @@ fn stopped_at_any_step_and_resumed_is_the_same_as_never_stopped() {
     for plan in [PLAN, Plan { obstacle_moves: false, ..PLAN }] {
         let whole = tempfile::tempdir().unwrap();
         run(whole.path(), plan, LAST);
-        assert_eq!(content(whole.path()).len(), if plan.obstacle_moves { 27 } else { 22 });
+        assert_eq!(content(whole.path()).len(), if plan.obstacle_moves { 28 } else { 23 });
         for stop in 0..LAST {
             let stopped = tempfile::tempdir().unwrap();
             run(stopped.path(), plan, stop);
@@ -252,10 +252,164 @@ fn a_lost_part_of_a_file_is_named_and_nothing_is_touched() {
     fs::write(&xyz, "short").unwrap();
     let before = content(folder.path());
     let error = Recorder::resume(folder.path(), &checkpoint).unwrap_err();
-    let expected = checkpoint.progress.xyz_bytes;
+    let expected = checkpoint.progress.xyz.bytes;
     let told = format!("{} has 5 bytes, the checkpoint was written when it had {expected}", xyz.display());
     assert!(error.to_string().contains(&told), "{error}");
     assert_eq!(content(folder.path()), before);
+}
+
+const GROWING: [&str; 3] = ["series.csv", "trajectory.xyz", "frames.bin"];
+
+#[test]
+fn a_file_that_is_removed_replaced_or_cut_while_a_run_goes_on_ends_it() {
+    type Spoil = fn(&Path);
+    let spoil: [(Spoil, &str); 4] = [
+        (|path| fs::remove_file(path).unwrap(), "was removed or moved while the run was writing to it"),
+        (
+            |path| {
+                fs::rename(path, path.with_extension("old")).unwrap();
+                fs::copy(path.with_extension("old"), path).map(drop).unwrap();
+            },
+            "was replaced by another file",
+        ),
+        (|path| OpenOptions::new().write(true).open(path).unwrap().set_len(3).unwrap(), "it has 3 bytes instead of"),
+        (|path| append(path, b"mine"), "was changed by someone else"),
+    ];
+    for name in GROWING {
+        for (spoil, what) in spoil {
+            let folder = tempfile::tempdir().unwrap();
+            let mut recorder = Recorder::create(folder.path(), &info(), Formats::ALL, IfPresent::Refuse).unwrap();
+            (0..=4).for_each(|step| record(&mut recorder, PLAN, step).unwrap());
+            let before = fs::read(checkpoint_path(folder.path())).unwrap();
+            spoil(&folder.path().join(name));
+            let frame = state(6);
+            let particles = &frame.particles;
+            let frame = Frame { step: 6, time: 0.6, particles, contacts: &[], obstacles: &[], clump: &[] };
+            let told = [
+                recorder.check_places().unwrap_err(),
+                recorder.record_frame(&frame).unwrap_err(),
+                recorder.checkpoint(&state(6), &report(6)).unwrap_err(),
+            ];
+            for error in told {
+                assert!(error.to_string().contains(what) && error.to_string().contains(name), "{error}");
+            }
+            assert_eq!(fs::read(checkpoint_path(folder.path())).unwrap(), before, "the checkpoint is still of use");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_what_was_written_before_is_noticed_and_nothing_is_touched() {
+    for name in GROWING {
+        let folder = tempfile::tempdir().unwrap();
+        run(folder.path(), PLAN, 6);
+        let path = folder.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[100] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let before = content(folder.path());
+        let checkpoint = Checkpoint::read(&checkpoint_path(folder.path())).unwrap();
+        let error = Recorder::resume(folder.path(), &checkpoint).unwrap_err();
+        assert!(matches!(&error, TrajectoryError::Differs { path, .. } if path.ends_with(name)), "{error}");
+        assert_eq!(content(folder.path()), before);
+        bytes[100] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        go_on(folder.path(), PLAN, LAST);
+    }
+}
+
+#[test]
+fn a_file_is_summed_up_across_stops_as_in_one_go() {
+    let (whole, stopped) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(whole.path(), PLAN, LAST);
+    run(stopped.path(), PLAN, 5);
+    (6..=LAST).for_each(|last| go_on(stopped.path(), PLAN, last));
+    let progress = |folder: &Path| Checkpoint::read(&checkpoint_path(folder)).unwrap().progress;
+    assert_eq!(progress(stopped.path()), progress(whole.path()));
+    let series = fs::read(whole.path().join("series.csv")).unwrap();
+    let grown = Grown { bytes: series.len() as u64, checksum: Some(crc32fast::hash(&series)) };
+    assert_eq!(progress(whole.path()).series, grown);
+}
+
+#[test]
+fn a_checkpoint_without_checksums_leads_to_the_same_bytes() {
+    let (whole, stopped) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(whole.path(), PLAN, LAST);
+    run(stopped.path(), PLAN, 9);
+    let mut checkpoint = Checkpoint::read(&checkpoint_path(stopped.path())).unwrap();
+    let Progress { series, xyz, compact, .. } = &mut checkpoint.progress;
+    (series.checksum, xyz.checksum, *compact) = (None, None, None);
+    drop(Recorder::resume(stopped.path(), &checkpoint).unwrap());
+    go_on(stopped.path(), PLAN, LAST);
+    assert_same(stopped.path(), whole.path());
+}
+
+/// Stopped after step 9 with checkpoints of steps 4 and 8, goes on after the last checkpoint, or something that it counts
+/// on, was spoiled.
+fn spoiled(spoil: impl Fn(&Path)) -> (tempfile::TempDir, Option<TrajectoryError>) {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), PLAN, 9);
+    spoil(folder.path());
+    let resume = |checkpoint: Checkpoint| {
+        Recorder::resume(folder.path(), &checkpoint).map(|recorder| (recorder, checkpoint.state.step))
+    };
+    let ((mut recorder, step), trouble) =
+        Checkpoint::latest_for(folder.path(), resume, |error: &TrajectoryError| error.is_damage()).unwrap();
+    assert_eq!(step, if trouble.is_some() { 4 } else { 8 });
+    (step + 1..=LAST).for_each(|step| record(&mut recorder, PLAN, step).unwrap());
+    (folder, trouble)
+}
+
+#[test]
+fn where_the_last_checkpoint_is_damaged_the_one_before_leads_to_the_same_bytes() {
+    let whole = tempfile::tempdir().unwrap();
+    run(whole.path(), PLAN, LAST);
+    let cut = |path: &Path| OpenOptions::new().write(true).open(path).unwrap().set_len(50).unwrap();
+    let flip_last = |path: &Path| {
+        let mut bytes = fs::read(path).unwrap();
+        let held = Checkpoint::read(&checkpoint_path(path.parent().unwrap())).unwrap().progress.series.bytes;
+        bytes[held as usize - 1] ^= 1;
+        fs::write(path, bytes).unwrap();
+    };
+    let spoilings: [&dyn Fn(&Path); 5] = [
+        &|_| {},
+        &|folder| cut(&checkpoint_path(folder)),
+        &|folder| fs::remove_file(checkpoint_path(folder)).unwrap(),
+        &|folder| fs::write(checkpoint_path(folder), "something else").unwrap(),
+        &|folder| flip_last(&folder.join("series.csv")),
+    ];
+    for (k, spoil) in spoilings.into_iter().enumerate() {
+        let (folder, trouble) = spoiled(spoil);
+        assert_eq!(trouble.is_some(), k > 0);
+        assert_same(folder.path(), whole.path());
+    }
+}
+
+#[test]
+fn where_both_checkpoints_are_damaged_the_last_is_named_and_nothing_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), PLAN, 9);
+    for path in [checkpoint_path(folder.path()), previous_checkpoint_path(folder.path())] {
+        fs::write(path, "neither").unwrap();
+    }
+    let before = content(folder.path());
+    let error = Checkpoint::latest(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("checkpoint.gluey is not a gluey checkpoint"), "{error}");
+    assert_eq!(content(folder.path()), before);
+}
+
+#[test]
+fn only_checkpoints_of_the_plan_are_kept_as_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(folder.path(), &info(), Formats::ALL, IfPresent::Refuse).unwrap();
+    recorder.keep_multiples_of(4.try_into().unwrap());
+    let mut save = |step: u64| {
+        recorder.checkpoint(&state(step), &report(step)).unwrap();
+        let previous = Checkpoint::read(&previous_checkpoint_path(folder.path())).ok();
+        previous.map(|previous| previous.state.step)
+    };
+    let seen: Vec<_> = [0, 0, 4, 4, 5, 7, 8, 10, 12].map(&mut save).to_vec();
+    assert_eq!(seen, [None, None, Some(0), Some(0), Some(4), Some(4), Some(4), Some(8), Some(8)]);
 }
 
 #[test]
@@ -365,6 +519,15 @@ fn a_run_is_summed_up_even_while_it_is_written() {
     assert!(matches!(summary.checkpoint, CheckpointStatus::Good(checkpoint) if checkpoint.state.step == 4));
 
     fs::write(checkpoint_path(folder.path()), "something else").unwrap();
+    let summary = RunSummary::read(folder.path()).unwrap();
+    let trouble = TrajectoryError::NotACheckpoint { path: checkpoint_path(folder.path()) }.to_string();
+    assert!(
+        matches!(&summary.checkpoint, CheckpointStatus::Previous(_, error) if error.to_string() == trouble),
+        "{:?}",
+        summary.checkpoint
+    );
+    assert_eq!(summary.checkpoint.usable().map(|checkpoint| checkpoint.state.step), Some(0));
+    fs::remove_file(previous_checkpoint_path(folder.path())).unwrap();
     let summary = RunSummary::read(folder.path()).unwrap();
     assert!(matches!(summary.checkpoint, CheckpointStatus::Bad(TrajectoryError::NotACheckpoint { .. })));
 }

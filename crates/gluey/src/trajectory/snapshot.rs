@@ -121,9 +121,18 @@ fn listed(folder: &Path, kind: &str) -> Result<Vec<(f64, u64)>, TrajectoryError>
         let file = attribute(line, "file")?.strip_suffix(".vtp")?;
         Some((time, file.rsplit_once('_')?.1.parse().ok()?))
     };
-    let lines = text.lines().filter(|line| line.starts_with("<DataSet "));
-    let damaged = |line: &str| TrajectoryError::Damaged { path: path.clone(), reason: format!("`{line}` is no frame") };
-    lines.map(|line| entry(line).ok_or_else(|| damaged(line))).collect()
+    let mut lines = text.lines().filter(|line| line.starts_with("<DataSet ")).peekable();
+    let mut entries = Vec::new();
+    while let Some(line) = lines.next() {
+        match entry(line) {
+            Some(entry) => entries.push(entry),
+            None if lines.peek().is_none() => {} // it is being written, or its run was killed while it did
+            None => {
+                return Err(TrajectoryError::Damaged { path, reason: format!("`{line}` is no frame") });
+            }
+        }
+    }
+    Ok(entries)
 }
 
 fn particles(file: &PolyData) -> Result<Particles, TrajectoryError> {

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use super::recorder::{MANIFEST, PARTICLES, SERIES, XYZ, frame_list};
-use super::{Checkpoint, CompactFrames, Manifest, TrajectoryError, checkpoint_path, series, xyz};
+use super::{Checkpoint, CompactFrames, Manifest, TrajectoryError, series, xyz};
 
 /// A run at a glance.
 #[derive(Debug)]
@@ -29,8 +29,21 @@ pub enum CheckpointStatus {
     Missing,
     /// It can be resumed from this checkpoint.
     Good(Box<Checkpoint>),
+    /// The last checkpoint cannot be read, or is missing; the run goes on from the one before it.
+    Previous(Box<Checkpoint>, TrajectoryError),
     /// There is a checkpoint that cannot be read.
     Bad(TrajectoryError),
+}
+
+impl CheckpointStatus {
+    /// The checkpoint from which the run goes on, if there is one.
+    #[must_use]
+    pub fn usable(&self) -> Option<&Checkpoint> {
+        match self {
+            Self::Good(checkpoint) | Self::Previous(checkpoint, _) => Some(checkpoint),
+            Self::Missing | Self::Bad(_) => None,
+        }
+    }
 }
 
 impl RunSummary {
@@ -47,8 +60,9 @@ impl RunSummary {
             let _ = stored.refresh(); // a file that cannot be read holds no frame
             stored.stamps().len()
         };
-        let checkpoint = match Checkpoint::read(&checkpoint_path(folder)) {
-            Ok(checkpoint) => CheckpointStatus::Good(Box::new(checkpoint)),
+        let checkpoint = match Checkpoint::latest(folder) {
+            Ok((checkpoint, None)) => CheckpointStatus::Good(Box::new(checkpoint)),
+            Ok((checkpoint, Some(trouble))) => CheckpointStatus::Previous(Box::new(checkpoint), trouble),
             Err(TrajectoryError::NoCheckpoint { .. }) => CheckpointStatus::Missing,
             Err(error) => CheckpointStatus::Bad(error),
         };

@@ -301,15 +301,15 @@ pub(super) fn write_obstacles(frame: &Frame, out: &mut dyn Write) -> io::Result<
     .write(out)
 }
 
-/// A `.pvd` file: times and the files that belong to them, relative to its own folder.
-pub(super) fn write_series(entries: impl Iterator<Item = (f64, String)>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, r#"<?xml version="1.0"?>"#)?;
-    writeln!(out, r#"<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">"#)?;
-    writeln!(out, "<Collection>")?;
-    for (time, file) in entries {
-        writeln!(out, r#"<DataSet timestep="{time:.16e}" part="0" file="{file}"/>"#)?;
-    }
-    writeln!(out, "</Collection>\n</VTKFile>")
+/// How a `.pvd` file begins: times and the files that belong to them, relative to its own folder.
+pub(super) const LIST_OPENING: &str = "<?xml version=\"1.0\"?>\n\
+    <VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n";
+/// How it ends.
+pub(super) const LIST_CLOSING: &str = "</Collection>\n</VTKFile>\n";
+
+/// A line of it.
+pub(super) fn list_entry(time: f64, file: &str) -> String {
+    format!("<DataSet timestep=\"{time:.16e}\" part=\"0\" file=\"{file}\"/>\n")
 }
 
 #[cfg(test)]
