@@ -118,8 +118,9 @@ pub struct RunArguments {
 /// What to watch.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The page needs no internet. Scenes are looked for in this folder and in scenes, runs in runs. Whoever \
-    reaches the address can watch and steer: without --listen that is this machine alone."
+    after_help = "The page needs no internet. Scenes are looked for in this folder and in scenes, runs in runs. Without \
+    --listen the page is for this machine alone. An address that others can reach ends with a token: whoever has all of it \
+    can watch and steer."
 )]
 pub struct ViewArguments {
     /// The folder of a run

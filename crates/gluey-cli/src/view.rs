@@ -90,7 +90,9 @@ impl Stage {
             let (run, live) = start(what).map_err(|error| format!("{error:#}"))?;
             let folder = run.logbook.folder().to_owned();
             let (own, stop) = (Arc::clone(&live), stop.clone());
-            let thread = thread::spawn(move || go(run, &own, &stop));
+            let job = move || go(run, &own, &stop);
+            let thread = thread::Builder::new().spawn(job);
+            let thread = thread.map_err(|error| format!("this machine starts no thread for the run: {error}"))?;
             started.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
             Ok((folder, live))
         };

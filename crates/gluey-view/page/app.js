@@ -1,6 +1,6 @@
 // The page: the gallery, or one run with its picture, time, figures and, if it is live, its controls.
 
-import { ask } from './server.js';
+import { ask, askFile, pageOf } from './server.js';
 import { Camera, listen } from './camera.js';
 import { Colouring, FIELDS, blackOf } from './colours.js';
 import { bounds, idOf } from './frame.js';
@@ -44,7 +44,7 @@ function notice(error) {
 }
 element('notice').querySelector('button').addEventListener('click', () => notice(null));
 
-const open = (run) => location.assign(`/?${new URLSearchParams({ run })}`);
+const open = (run) => location.assign(pageOf(run));
 
 const darkness = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -103,7 +103,6 @@ class Watch {
     document.title = `${description.name} – gluey`;
     element('title').textContent = description.name;
     element('title').title = description.folder;
-    element('series').href = `/api/series.csv?${new URLSearchParams({ run: this.run })}`;
     for (const [field, { title }] of Object.entries(FIELDS)) element('colour').append(new Option(title, field));
     if (picture.colour in FIELDS) this.colouring.choose(picture.colour);
     element('colour').value = this.colouring.field;
@@ -129,6 +128,7 @@ class Watch {
     });
     element('fit').addEventListener('click', () => this.fit());
     element('png').addEventListener('click', () => this.savePicture());
+    element('series').addEventListener('click', () => this.saveSeries());
     element('csv').addEventListener('click', () => {
       if (this.frame) save(particlesCsv(this.frame, description.groups), `${description.name}-${this.frame.step}.csv`);
     });
@@ -335,6 +335,14 @@ class Watch {
     out.toBlob((blob) => save(blob, `${this.description.name}-${this.frame.step}.png`), 'image/png');
   }
 
+  async saveSeries() {
+    try {
+      save(await askFile('/api/series.csv', { run: this.run }), 'series.csv');
+    } catch (error) {
+      notice(error);
+    }
+  }
+
   controls() {
     const { player } = this;
     const slider = element('slider');
@@ -427,6 +435,9 @@ class Watch {
 }
 
 async function main() {
+  // An address that differs behind the # alone is no other page to the browser, but one with another token is to us.
+  window.addEventListener('hashchange', () => location.reload());
+  element('home').href = pageOf();
   const run = new URLSearchParams(location.search).get('run');
   if (!run) {
     element('gallery').hidden = false;

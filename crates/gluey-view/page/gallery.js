@@ -1,6 +1,6 @@
 // Scenes to start and runs to watch.
 
-import { ask, tell } from './server.js';
+import { ask, pageOf, tell } from './server.js';
 
 const make = (name, properties, ...children) => {
   const node = Object.assign(document.createElement(name), properties);
@@ -28,7 +28,7 @@ function sceneCard(scene, { open, trouble }) {
 
 function runCard(run) {
   const phase = run.phase ? `${run.phase} now` : run.changed ? new Date(1000 * run.changed).toLocaleString() : '';
-  const link = make('a', { className: 'button', href: `/?${new URLSearchParams({ run: run.run })}`, textContent: 'Watch' });
+  const link = make('a', { className: 'button', href: pageOf(run.run), textContent: 'Watch' });
   link.setAttribute('aria-label', `Watch ${run.run}`);
   return make('li', {}, make('h3', { textContent: run.run }),
     make('p', { textContent: run.trouble ?? run.name ?? '', className: run.trouble ? 'trouble' : '' }),

@@ -28,12 +28,21 @@ pub enum ViewError {
     /// The system has no random numbers, without which orders cannot be told from forged ones.
     #[error("the system gives no random numbers: {0}")]
     Random(getrandom::Error),
+    /// The system starts no thread to answer in.
+    #[error("this machine starts no thread for the page, it is short of memory or of threads: {0}")]
+    Thread(io::Error),
     /// A page of another site, or a name that was made to point here, asks.
     #[error("{0}")]
     Forbidden(&'static str),
     /// The request is not one that the page makes.
     #[error("{0}")]
     Request(String),
+    /// Nothing is at this path.
+    #[error("there is nothing here")]
+    Nothing,
+    /// The request has a method that the page does not use.
+    #[error("only GET, HEAD and POST are answered")]
+    Method,
     /// There is no such run.
     #[error("there is no run `{0}` here")]
     NoRun(String),
@@ -61,10 +70,11 @@ impl ViewError {
     pub(crate) fn status(&self) -> u16 {
         match self {
             Self::Forbidden(_) => 403,
-            Self::NoRun(_) | Self::NoFrame { .. } => 404,
+            Self::Nothing | Self::NoRun(_) | Self::NoFrame { .. } => 404,
+            Self::Method => 405,
             Self::NotLive => 409,
             Self::Request(_) | Self::Start(_) => 400,
-            Self::Listen { .. } | Self::Port { .. } | Self::Random(_) | Self::Trajectory(_) => 500,
+            Self::Listen { .. } | Self::Port { .. } | Self::Random(_) | Self::Thread(_) | Self::Trajectory(_) => 500,
         }
     }
 }

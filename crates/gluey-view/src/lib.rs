@@ -14,10 +14,13 @@
 //! | `POST /api/start` | starts a scene |
 //! | `POST /api/order?run=R` | pause, resume, step, change a value, restart |
 //!
+//! Orders carry the token of the page in the header `X-Gluey-Token`, and so does all of this where other machines reach it.
+//!
 //! A simulation and its viewers share a [`Live`]: the loop leaves its newest frame there when somebody waits for one,
 //! and finds orders there between steps. It never waits for a viewer.
 
 mod assets;
+mod connections;
 mod error;
 mod folder;
 mod gallery;
@@ -25,10 +28,13 @@ mod guard;
 mod http;
 mod live;
 mod reply;
+mod request;
 mod server;
 mod site;
 
 pub use error::ViewError;
 pub use live::{Live, Order, Phase, Setting, Status};
+#[doc(hidden)] // for tests that throw any bytes at it
+pub use request::{Request, RequestError};
 pub use server::Server;
 pub use site::{Launch, Site, Start};

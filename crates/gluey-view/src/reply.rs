@@ -55,6 +55,8 @@ impl Reply {
 
 impl From<ViewError> for Reply {
     fn from(error: ViewError) -> Self {
-        Self { status: error.status(), ..Self::new("text/plain; charset=utf-8", error.to_string()) }
+        let told = Self::new("text/plain; charset=utf-8", error.to_string());
+        let more = matches!(error, ViewError::Method).then(|| ("Allow", "GET, HEAD, POST".to_owned()));
+        Self { status: error.status(), more, ..told }
     }
 }

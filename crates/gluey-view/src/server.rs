@@ -1,17 +1,17 @@
 //! The server: which request gets which answer. Threads, not tasks: there are few viewers, and each waits most of the
 //! time.
 
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
-use std::thread;
 
 use serde_json::Value;
 
 use crate::ViewError;
 use crate::assets::{ASSETS, PAGE};
-use crate::guard::{Credentials, Guard};
-use crate::http::{Request, serve};
+use crate::guard::{Credentials, Guard, Reach};
+use crate::http::{Answer, serve, spawn};
 use crate::reply::Reply;
+use crate::request::Request;
 use crate::site::Site;
 
 /// The port unless another is asked for.
@@ -21,6 +21,8 @@ const PORT: u16 = 8321;
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
+    /// What the address of the page must end with, where others can reach it.
+    token: Option<String>,
 }
 
 impl Server {
@@ -36,41 +38,42 @@ impl Server {
         let failed = |cause| ViewError::Listen { address: asked.to_owned(), cause };
         let listener = listener.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let guard = Guard::new(asked)?;
+        let reach = if address.ip().is_loopback() { Reach::Here } else { Reach::Others };
+        let guard = Guard::new(asked, reach)?;
+        let token = guard.address_token().map(ToOwned::to_owned);
         let answer = move |request: &Request| answer(request, &site, &guard).unwrap_or_else(Reply::from);
-        thread::spawn(move || serve(&listener, &(Arc::new(answer) as Arc<_>)));
-        Ok(Self { address })
+        let answer: Arc<Answer> = Arc::new(answer);
+        spawn(Box::new(move || serve(&listener, &answer, spawn))).map_err(ViewError::Thread)?;
+        Ok(Self { address, token })
     }
 
-    /// Where the page is.
+    /// Where the page is, as it must be opened.
     #[must_use]
     pub fn url(&self) -> String {
-        let shown = if self.address.ip().is_unspecified() {
-            SocketAddr::from(([127, 0, 0, 1], self.address.port()))
-        } else {
-            self.address
-        };
-        format!("http://{shown}/")
-    }
-
-    /// Who else reaches the page, and where, if anybody may.
-    #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        let ip = self.address.ip();
-        if ip.is_loopback() {
-            return None;
-        }
-        let reached = if ip.is_unspecified() { own_address() } else { Some(ip) };
-        let place = reached.map(|ip| format!(" at http://{}/", SocketAddr::new(ip, self.address.port())));
-        let place = place.unwrap_or_default();
-        Some(format!("the page is open to others{place}: who reaches it can watch, change and start simulations"))
+        self.page("")
     }
 
     /// The page of a run.
     #[must_use]
     pub fn url_of(&self, run: &str) -> String {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("run", run).finish();
-        format!("{}?{query}", self.url())
+        self.page(&format!("?{query}"))
+    }
+
+    fn page(&self, query: &str) -> String {
+        let ip = self.address.ip();
+        let shown = if ip.is_unspecified() { own_address().unwrap_or(Ipv4Addr::LOCALHOST.into()) } else { ip };
+        let token = self.token.as_ref().map(|token| format!("#token={token}")).unwrap_or_default();
+        format!("http://{}/{query}{token}", SocketAddr::new(shown, self.address.port()))
+    }
+
+    /// Who else can see the page, if anybody may.
+    #[must_use]
+    pub fn warning(&self) -> Option<&'static str> {
+        self.token.as_ref().map(|_| {
+            "the page is open to other machines: whoever has this address can watch, change and start simulations, and \
+             what is sent can be read on the way"
+        })
     }
 }
 
@@ -107,7 +110,9 @@ fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewEr
     let query = Query(query);
     match request.method.as_str() {
         "GET" | "HEAD" => {
-            guard.admit(asker)?;
+            // The page itself and its scripts tell nothing of what is here.
+            let told = path.starts_with("/api/");
+            if told { guard.admit_question(asker) } else { guard.admit(asker) }?;
             get(path, &query, site, guard)
         }
         "POST" => {
@@ -120,16 +125,16 @@ fn answer(request: &Request, site: &Site, guard: &Guard) -> Result<Reply, ViewEr
                     Ok(Reply::json(&site.start(scene)?))
                 }
                 "/api/order" => Ok(Reply::json(&site.order(&query.run()?, &order)?)),
-                _ => Err(ViewError::Request("there is nothing here".to_owned())),
+                _ => Err(ViewError::Nothing),
             }
         }
-        _ => Err(ViewError::Request("only GET, HEAD and POST are answered".to_owned())),
+        _ => Err(ViewError::Method),
     }
 }
 
 fn get(path: &str, query: &Query, site: &Site, guard: &Guard) -> Result<Reply, ViewError> {
     match path {
-        "/" => Ok(Reply::new("text/html; charset=utf-8", PAGE.replace("{{token}}", guard.token()))),
+        "/" => Ok(Reply::new("text/html; charset=utf-8", PAGE.replace("{{token}}", guard.page_token()))),
         "/api/gallery" => Ok(Reply::json(&site.gallery())),
         "/api/run" => Ok(Reply::json(&site.describe(&query.run()?)?)),
         "/api/progress" => {
@@ -150,7 +155,7 @@ fn get(path: &str, query: &Query, site: &Site, guard: &Guard) -> Result<Reply, V
         }
         _ => match ASSETS.iter().find(|asset| asset.path == path) {
             Some(asset) => Ok(Reply::new(asset.kind, asset.text)),
-            None => Ok(Reply { status: 404, ..Reply::new("text/plain", "there is nothing here") }),
+            None => Err(ViewError::Nothing),
         },
     }
 }
@@ -194,12 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_others_reach_is_warned_of() {
-        let server = |address: &str| Server { address: address.parse().unwrap() };
-        assert_eq!(server("127.0.0.1:1").warning(), None);
-        assert_eq!(server("[::1]:1").warning(), None);
-        let told = server("192.0.2.7:81").warning().unwrap();
-        assert!(told.starts_with("the page is open to others at http://192.0.2.7:81/: "), "{told}");
-        assert!(server("0.0.0.0:81").warning().unwrap().starts_with("the page is open to others"));
+    fn the_address_of_a_page_that_others_reach_ends_with_the_token_and_is_warned_of() {
+        let server = |address: &str, token: Option<&str>| {
+            let token = token.map(ToOwned::to_owned);
+            Server { address: address.parse().unwrap(), token }
+        };
+        let here = server("[::1]:1", None);
+        assert_eq!((here.url_of("a b"), here.warning()), ("http://[::1]:1/?run=a+b".to_owned(), None));
+        let open = server("192.0.2.7:81", Some("5f"));
+        assert_eq!(open.url(), "http://192.0.2.7:81/#token=5f");
+        assert_eq!(open.url_of("a"), "http://192.0.2.7:81/?run=a#token=5f");
+        assert!(open.warning().unwrap().starts_with("the page is open to other machines: "));
+        let everywhere = server("0.0.0.0:81", Some("5f")).url();
+        assert!(!everywhere.contains("0.0.0.0") && everywhere.ends_with(":81/#token=5f"), "{everywhere}");
     }
 }

@@ -392,6 +392,42 @@ test('the gallery lists scenes and runs, and one click starts a scene', async (t
   assert.equal(await stop(), 0);
 });
 
+test('a page that others reach needs the token of its address, and tells it to nobody else', async (t) => {
+  const { url } = await place.serve(t, 'run', '--view', '--listen=0.0.0.0:0', '--out=runs/open', '--threads=1', ENDLESS);
+  const [plain, token] = url.split('#token=');
+  assert.match(token, /^[0-9a-f]{32}$/);
+  const { page } = await visit(t, browser, plain);
+  await told(page, 'this address is not whole: open the one that gluey printed where it was started');
+  assert.ok(await page.locator('#watch').isHidden(), 'nothing of the run is shown');
+
+  // From now on by the whole address: the browser sees no other page in it.
+  const requests = [];
+  page.on('request', (request) => requests.push(request));
+  await page.evaluate((hash) => { location.hash = hash; }, `token=${token}`);
+  await shown(page);
+  await page.locator('#pause').click();
+  await eventually(() => text(page, '#state'), (words) => /^paused, step \d+ of/.test(words), 'it does not pause');
+  const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#series').click()]);
+  assert.equal(file.suggestedFilename(), 'series.csv');
+  assert.match(readFileSync(await file.path(), 'utf8'), /^step,time,/);
+  await page.reload();
+  await shown(page);
+  await page.locator('#home').click();
+  await page.getByRole('link', { name: 'Watch runs/open' }).click();
+  await shown(page);
+  assert.equal(new URL(page.url()).hash, `#token=${token}`);
+
+  const seen = await Promise.all(requests.map(async (request) => [new URL(request.url()), await request.allHeaders()]));
+  const asked = seen.filter(([{ pathname }]) => pathname.startsWith('/api/'));
+  for (const kind of ['run', 'progress', 'live', 'series.csv', 'order', 'gallery']) {
+    assert.ok(asked.some(([{ pathname }]) => pathname === `/api/${kind}`), `${kind} was not asked for`);
+  }
+  assert.ok(asked.every(([, headers]) => headers['x-gluey-token'] === token));
+  for (const [{ pathname, search }, headers] of seen) {
+    assert.ok(!`${pathname}${search}${headers.referer ?? ''}`.includes(token), `${pathname}${search} tells the token`);
+  }
+});
+
 test('runs that are cut off, damaged or of a newer version are told, and what there is is shown', async (t) => {
   const { url } = await place.serve(t, 'view', HERE);
   for (const name of ['cut', 'damaged', 'newer', 'strange']) place.gluey('run', `--out=runs/${name}`, ...SHORT);

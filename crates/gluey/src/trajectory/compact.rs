@@ -50,11 +50,15 @@ struct Backs {
 
 /// A whole record of a frame, in 2 or 3 dimensions.
 pub fn encode(frame: &Frame, dimension: u8) -> io::Result<Vec<u8>> {
-    record(&columns(frame, dimension.into()), &Sections::of(frame), Backs::default())
+    record(&columns(frame, dimension.into())?, &Sections::of(frame), Backs::default())
 }
 
 /// A body without its sections.
-fn columns(frame: &Frame, dimension: usize) -> Vec<u8> {
+fn columns(frame: &Frame, dimension: usize) -> io::Result<Vec<u8>> {
+    if !(2..=3).contains(&dimension) {
+        let reason = format!("a frame has 2 or 3 dimensions, not {dimension}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
     let Frame { step, time, particles, contacts, obstacles, .. } = *frame;
     let on_walls = |k: &&ContactGeometry| matches!(k.contact.pair.partner(), Partner::Obstacle { .. });
     let walls = contacts.iter().filter(on_walls);
@@ -83,7 +87,7 @@ fn columns(frame: &Frame, dimension: usize) -> Vec<u8> {
     for wall in walls {
         push_vector(&mut out, wall.normal, dimension);
     }
-    out
+    Ok(out)
 }
 
 /// Particles by index, obstacles as −1 − index.
@@ -204,7 +208,7 @@ impl Writer {
             properties: if last.sections.properties == sections.properties { last.backs.properties + 1 } else { 0 },
             obstacles: if last.sections.obstacles == sections.obstacles { last.backs.obstacles + 1 } else { 0 },
         });
-        self.file.append(|out| out.write_all(&record(&columns(frame, self.dimension.into()), &sections, backs)?))?;
+        self.file.append(|out| out.write_all(&record(&columns(frame, self.dimension.into())?, &sections, backs)?))?;
         self.last = Some(Last { step: frame.step, sections, backs });
         Ok(())
     }
@@ -341,6 +345,10 @@ impl CompactFrames {
         let wide = |from: usize| u64::from(number(from)) | u64::from(number(from + 4)) << 32;
         let count = |from: usize| u64::from(number(PREFIX + from));
         let (dimension, particles, contacts, walls) = (count(40), count(44), count(48), count(52));
+        let misfit = || self.damaged(format!("the frame at byte {at}, {}, does not fit its length", self.place()));
+        if !(2..=3).contains(&dimension) {
+            return Err(misfit()); // before it is multiplied with the other counts
+        }
         let entry = Entry {
             step: wide(PREFIX),
             time: f64::from_bits(wide(PREFIX + 8)),
@@ -352,14 +360,9 @@ impl CompactFrames {
         };
         let frames = self.index.len() as u64;
         let (start, size) = entry.properties();
-        let fits = start + size <= entry.length
-            && u64::from(entry.backs.properties.max(entry.backs.obstacles)) <= frames
-            && (2..=3).contains(&dimension);
-        if fits {
-            Ok(Some(entry))
-        } else {
-            Err(self.damaged(format!("the frame at byte {at}, {}, does not fit its length", self.place())))
-        }
+        let fits =
+            start + size <= entry.length && u64::from(entry.backs.properties.max(entry.backs.obstacles)) <= frames;
+        if fits { Ok(Some(entry)) } else { Err(misfit()) }
     }
 
     /// Where the record after the last good one is, in words.

@@ -78,6 +78,16 @@ fn a_record_holds_the_frame_where_the_layout_says() {
 }
 
 #[test]
+fn a_frame_in_seven_dimensions_is_an_error_and_no_panic() {
+    frames(|frame| {
+        for dimension in [0, 1, 4, 7, u8::MAX] {
+            let told = encode(frame, dimension).unwrap_err().to_string();
+            assert_eq!(told, format!("a frame has 2 or 3 dimensions, not {dimension}"));
+        }
+    });
+}
+
+#[test]
 fn what_stays_is_stored_once_and_given_back_with_every_frame() {
     let (_folder, stored, whole) = stored();
     assert_eq!(stored.stamps().collect::<Vec<_>>(), [(0, 0.0), (10, 1.0), (20, 2.0), (30, 3.0)]);
@@ -129,6 +139,10 @@ fn damage_and_newer_versions_are_told() {
     assert!(there == 0 && trouble.contains("newer version of gluey: its format is 9"), "{there} {trouble}");
     let (there, trouble) = told(second + PREFIX + 44 + 2, 1);
     assert!(there == 1 && trouble.contains("does not fit its length"), "{there} {trouble}");
+    for byte in 40..44 {
+        let (there, trouble) = told(second + PREFIX + byte, 0xff); // as many dimensions as overflow a product
+        assert!(there == 1 && trouble.contains("does not fit its length"), "{there} {trouble}");
+    }
     let (there, trouble) = told(second + PREFIX + BACKS.start, 9);
     assert!(there == 1 && trouble.contains("does not fit"), "{there} {trouble}");
     assert_eq!(told(second + PREFIX + HEAD, 1).0, 4);

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::TrajectoryError;
 
@@ -112,7 +112,9 @@ struct Whole {
     gluey: String,
     name: String,
     seed: u64,
+    #[serde(deserialize_with = "dimension")]
     dimension: u8,
+    #[serde(deserialize_with = "time_step")]
     dt: f64,
     obstacles: Vec<String>,
     #[serde(default)]
@@ -126,6 +128,22 @@ struct Whole {
     scene: String,
     #[serde(default)]
     groups: Vec<Group>,
+}
+
+fn dimension<'de, D: Deserializer<'de>>(value: D) -> Result<u8, D::Error> {
+    match i64::deserialize(value)? {
+        2 => Ok(2),
+        3 => Ok(3),
+        other => Err(de::Error::custom(format!("a run has 2 or 3 dimensions, not {other}"))),
+    }
+}
+
+fn time_step<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    let dt = f64::deserialize(value)?;
+    if dt > 0.0 && dt.is_finite() {
+        return Ok(dt);
+    }
+    Err(de::Error::custom(format!("a time step is positive and finite, not {dt}")))
 }
 
 /// Read first, so that a newer manifest is told from a damaged one.
@@ -287,6 +305,34 @@ mod tests {
         assert!(matches!(Manifest::read(&path), Err(TrajectoryError::NewerFormat { found: 99, known: 1, .. })));
         fs::write(&path, "[package]\nname = 'x'\n").unwrap();
         assert!(matches!(Manifest::read(&path), Err(TrajectoryError::Manifest { .. })));
+    }
+
+    #[test]
+    fn a_manifest_that_says_what_no_run_is_is_refused_with_what_would_be_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.toml");
+        let good = manifest("scene").to_toml().unwrap();
+        let told = |from: &str, to: &str| {
+            assert!(good.contains(from), "{good}");
+            fs::write(&path, good.replace(from, to)).unwrap();
+            Manifest::read(&path).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let dt = format!("dt = {}", 1.0 / 3.0);
+        let [line, step] = ["dimension = 2", dt.as_str()];
+        for (from, to, right) in [
+            (line, "dimension = 7", "a run has 2 or 3 dimensions, not 7"),
+            (line, "dimension = 0", "a run has 2 or 3 dimensions, not 0"),
+            (line, "dimension = -1", "a run has 2 or 3 dimensions, not -1"),
+            (line, "dimension = 300", "a run has 2 or 3 dimensions, not 300"),
+            (step, "dt = nan", "a time step is positive and finite, not NaN"),
+            (step, "dt = inf", "a time step is positive and finite, not inf"),
+            (step, "dt = 0.0", "a time step is positive and finite, not 0"),
+            (step, "dt = -0.5", "a time step is positive and finite, not -0.5"),
+        ] {
+            let told = told(from, to);
+            assert!(told.contains(right) && told.contains("manifest.toml") && told.contains(to), "{to}: {told}");
+        }
+        assert_eq!(told(line, "dimension = 3"), "");
     }
 
     #[test]
