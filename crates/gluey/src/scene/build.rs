@@ -207,12 +207,11 @@ fn obstacles(file: &SceneFile, workshop: Workshop, root: &Place, problems: &mut 
         }
         let mut motions = Vec::new();
         if let Some(assembly) = &given.assembly {
-            match assemblies.get(assembly.text.as_str()) {
-                Some(motion) => motions.push(motion.clone()),
-                None => {
-                    let known = file.assemblies.iter().map(|assembly| assembly.name.text.as_str());
-                    problems.push(unknown("assembly", assembly, known));
-                }
+            if let Some(motion) = assemblies.get(assembly.text.as_str()) {
+                motions.push(motion.clone());
+            } else {
+                let known = file.assemblies.iter().map(|assembly| assembly.name.text.as_str());
+                problems.push(unknown("assembly", assembly, known));
             }
         }
         if let Some(motion) = &given.motion {

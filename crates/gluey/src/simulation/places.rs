@@ -23,7 +23,7 @@ pub(super) struct Place {
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     obstacles: &'a [Obstacle],
-    places: &'a [Place],
+    each: &'a [Place],
     /// The largest number that gaps to them are computed from (length).
     farthest: f64,
 }
@@ -50,7 +50,7 @@ impl<'a> Places<'a> {
             let margin = ROUNDING * size;
             places.push(Place { pose, lower: lower - margin, upper: upper + margin, images });
         }
-        Ok(Self { obstacles, places, farthest })
+        Ok(Self { obstacles, each: places, farthest })
     }
 
     /// The largest number that gaps are computed from, those of the particles aside (length).
@@ -63,14 +63,14 @@ impl<'a> Places<'a> {
     }
 
     pub(super) fn get(self, k: usize) -> Placed<'a> {
-        self.obstacles[k].placed(self.places[k].pose).repeated(self.places[k].images.as_ref())
+        self.obstacles[k].placed(self.each[k].pose).repeated(self.each[k].images.as_ref())
     }
 
     /// [`Placed::may_reach`]; most obstacles are out of reach of most particles, which the boxes tell without turning the
     /// point into the frame of the obstacle.
     #[inline]
     pub(super) fn may_reach(self, k: usize, centre: DVec3, distance: f64) -> bool {
-        let Place { lower, upper, .. } = &self.places[k];
+        let Place { lower, upper, .. } = &self.each[k];
         let beyond = (*lower - centre).max(centre - *upper).max_element();
         beyond <= distance && self.may_reach_inside(k, centre, distance)
     }

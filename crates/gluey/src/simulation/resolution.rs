@@ -9,7 +9,8 @@
 //! ρ = 4 ε Σ_a |n_a| X_a + min((4 ε X)²/r, 8 ε X)
 //!
 //! is four times what rounding does to a gap, which leaves room for what the evaluation of h V and of the gap adds. A contact
-//! is resolved where ρ ≤ tolerance · smallest radius: rounding then adds less than the solver may leave open. Elsewhere the
+//! is resolved where ρ ≤ tolerance · smallest radius: rounding then adds less than the solver may leave open. A tolerance
+//! below [`FINEST`] asks for all that rounding allows, and is taken for that here. Elsewhere the
 //! promise about overlaps cannot be kept, whatever the solver does, and a step in which such a pair ends nearer than ρ is
 //! refused. Those who touch nobody may be anywhere.
 
@@ -24,6 +25,9 @@ use crate::projection::ALONE;
 
 /// Four times the rounding of a coordinate of size 1, of a difference of two.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// The finest tolerance that gaps are held to against rounding, relative to the smallest radius.
+const FINEST: f64 = 1e-12;
 
 /// Where the move would put those particles that are so far out that it matters.
 struct Far {
@@ -49,7 +53,7 @@ impl Workspace {
     /// Refuses a move that leads to no place, or to a contact that rounding opens or closes. All but free unless somebody
     /// may be far out: bounds of where everything is come with the list of neighbours and the places of the obstacles.
     pub(super) fn refuse_unresolved(&self, now: &Setting) -> Result<(), StepError> {
-        let allowed = now.settings.criteria.tolerance * now.length;
+        let allowed = now.settings.criteria.tolerance.max(FINEST) * now.length;
         let farthest = self.vicinity.farthest().max(now.placed.farthest());
         if most_uncertainty(DVec3::splat(farthest), now.length) <= allowed || now.state.particles.is_empty() {
             return Ok(());

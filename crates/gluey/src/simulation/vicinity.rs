@@ -47,6 +47,8 @@ pub(super) struct Vicinity {
     always: Vec<u32>,
     /// Where those that are known stand.
     surroundings: Surroundings,
+    /// Those of them that were found near a particle.
+    found: Vec<u32>,
     /// The clump of each particle when the list was made: pairs of one clump are left out of it.
     owner: Vec<u32>,
 }
@@ -235,10 +237,9 @@ impl Vicinity {
     }
 
     fn remember(&mut self, search: &Search) {
-        let mut found = Vec::new();
         for (i, &centre) in search.particles.position.iter().enumerate() {
             let reach = self.neighbours.reach(i);
-            for k in around(&self.surroundings, search, (centre, reach), &mut found) {
+            for k in around(&self.surroundings, search, (centre, reach), &mut self.found) {
                 make_room(&mut self.near, 1);
                 self.near.push((i as u32, *k));
             }
@@ -247,12 +248,11 @@ impl Vicinity {
 
     /// The same for the few that have got new balls.
     fn remember_again(&mut self, search: &Search) {
-        let Self { neighbours, near, surroundings, .. } = self;
-        let mut found = Vec::new();
+        let Self { neighbours, near, surroundings, found, .. } = self;
         for &i in neighbours.renewed() {
             let ball = (neighbours.centre(i as usize), neighbours.reach(i as usize));
             let [from, to] = [i, i + 1].map(|i| near.partition_point(|(particle, _)| *particle < i));
-            near.splice(from..to, around(surroundings, search, ball, &mut found).iter().map(|k| (i, *k)));
+            near.splice(from..to, around(surroundings, search, ball, found).iter().map(|k| (i, *k)));
         }
     }
 }
