@@ -13,7 +13,8 @@ const ROUNDING: f64 = 1e-12;
 /// Obstacles at one time by the boxes around them, so that who asks about a point need not look at all of them.
 #[derive(Default)]
 pub struct Surroundings {
-    boxes: RTree<GeomWithData<Rectangle<[f64; 3]>, u32>>,
+    /// None where there is no box: even an empty tree takes memory.
+    boxes: Option<RTree<GeomWithData<Rectangle<[f64; 3]>, u32>>>,
     /// Those around which there is no box: containers, planes, and all that repeat.
     everywhere: Vec<u32>,
 }
@@ -33,7 +34,8 @@ impl Surroundings {
                 None => everywhere.push(k),
             }
         }
-        Self { boxes: RTree::bulk_load(boxes), everywhere }
+        let tree = if boxes.is_empty() { None } else { Some(RTree::bulk_load(boxes)) };
+        Self { boxes: tree, everywhere }
     }
 
     /// The numbers of those that may lie within a distance of a point (lengths), in order, in the place of those found
@@ -41,9 +43,9 @@ impl Surroundings {
     pub fn find(&self, point: DVec3, distance: f64, found: &mut Vec<u32>) {
         found.clear();
         found.extend(&self.everywhere);
-        if self.boxes.size() > 0 {
+        if let Some(boxes) = &self.boxes {
             let cube = AABB::from_corners((point - distance).to_array(), (point + distance).to_array());
-            found.extend(self.boxes.locate_in_envelope_intersecting(cube).map(|entry| entry.data));
+            found.extend(boxes.locate_in_envelope_intersecting(cube).map(|entry| entry.data));
             found.sort_unstable();
         }
     }
