@@ -28,19 +28,20 @@ pub fn check(wishes: &CheckArguments) -> Result<String> {
     let source = Source::read(&wishes.scene)?.with(&wishes.set)?;
     let scene = source.scene()?;
     let mut text = format!("{}: this scene is fine\n", source.path().display());
-    for (name, line) in lines(&scene) {
+    let extent = extent(&scene);
+    for (name, line) in lines(&scene, &extent) {
         let _ = writeln!(text, "  {name:<12} {line}"); // writing to a string cannot fail
     }
-    text.push_str(&warnings(&scene));
+    text.push_str(&warnings(&scene, &extent));
     Ok(text)
 }
 
-fn lines(scene: &Scene) -> Vec<(&'static str, String)> {
+fn lines(scene: &Scene, extent: &Extent) -> Vec<(&'static str, String)> {
     let mut lines = vec![("name", scene.name.clone())];
     lines.extend(scene.description.clone().map(|description| ("description", description)));
     lines.push(("dimension", scene.dimension.to_string()));
     lines.extend(particles(scene).into_iter().map(|line| ("particles", line)));
-    lines.push(("extent", place(&extent(scene))));
+    lines.push(("extent", place(extent)));
     lines.extend(scene.simulation.state.particles.cell.as_ref().map(|cell| ("periodic", cell_in_words(cell))));
     for (obstacle, law) in scene.simulation.obstacles.iter().zip(&scene.simulation.adhesion.with_obstacle) {
         let own = *law != scene.simulation.adhesion.between_particles;
@@ -168,7 +169,7 @@ fn motion(motion: &Motion) -> String {
         Motion::Oscillation { amplitude, frequency, .. } => {
             format!("swings by {} at frequency {}", number(amplitude.length()), number(*frequency))
         }
-        Motion::Table { times, .. } => format!("follows a table of {}", count(times.len() as u64, "time")),
+        Motion::Table { table, .. } => format!("follows a table of {}", count(table.times().len() as u64, "time")),
     }
 }
 
@@ -244,7 +245,7 @@ fn output(scene: &Scene) -> String {
 
 /// Whether the time step suits the forces: how far a particle that is let go moves in a step, first from rest and then
 /// after it has fallen through the whole scene. One particle in the middle of each inlet stands for those who come.
-fn warnings(scene: &Scene) -> String {
+fn warnings(scene: &Scene, extent: &Extent) -> String {
     let simulation = &scene.simulation;
     let (dt, mut particles) = (simulation.settings.dt, simulation.state.particles.clone());
     let openings = &simulation.openings;
@@ -262,7 +263,7 @@ fn warnings(scene: &Scene) -> String {
     let gains = prediction.velocity.iter().zip(&particles.velocity).map(|(after, before)| after.distance(*before));
     let gain = gains.fold(0.0, f64::max);
     let fastest = prediction.velocity.iter().map(|v| v.length()).fold(0.0, f64::max);
-    let Extent { lower, upper, .. } = extent(scene);
+    let Extent { lower, upper, .. } = *extent;
     let fallen = (2.0 * gain / dt * lower.distance(upper)).sqrt().max(fastest);
     let radius = particles.smallest_radius();
     let (first, later) = (fastest * dt / radius, fallen * dt / radius);

@@ -14,7 +14,7 @@ pub(crate) fn with_images(particles: &Particles, mut colours: Vec<Rgb>) -> (Cow<
     let Some(cell) = particles.cell else { return (Cow::Borrowed(particles), colours) };
     let mut all = particles.clone();
     for (k, (&x, &radius)) in particles.position.iter().zip(&particles.radius).enumerate() {
-        for shift in cell.shifts_near(x, radius).filter(|shift| *shift != DVec3::ZERO) {
+        for shift in cell.shifts_near(x, radius, 1.0).filter(|shift| *shift != DVec3::ZERO) {
             all.push(x + shift, radius, particles.mass[k]);
             colours.push(colours[k]);
         }

@@ -10,7 +10,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use self::grid::Buckets;
-pub use self::grid::{Grid, pairs, pairs_by_brute_force, pairs_in};
+pub use self::grid::{Grid, pairs, pairs_by_brute_force, pairs_in, partners_in};
 use crate::geometry::Cell;
 use crate::room::{make_room, set_length};
 use crate::shares::share_of;
@@ -77,6 +77,10 @@ pub struct Neighbours {
     earlier: usize,
     /// Pairs to be added.
     fresh: Vec<(u32, u32)>,
+    /// Before the drift, no coordinate of a ball is larger, nor of what is three extents away from its centre,
+    farthest: f64,
+    /// and the drift of the last call is no longer.
+    drifted: f64,
 }
 
 /// Who has got new balls.
@@ -122,6 +126,11 @@ impl Reference {
     }
 }
 
+/// The largest coordinate of what is three extents from a centre; infinite where something is not a number.
+fn reaching(centre: DVec3, extent: f64) -> f64 {
+    if centre.is_finite() && extent.is_finite() { centre.abs().max_element() + 3.0 * extent } else { f64::INFINITY }
+}
+
 impl Neighbours {
     /// Makes sure that the list has all pairs whose balls meet, but those that are never wanted: it stays as it is if it has,
     /// and otherwise, or where it is much longer than need be, is made for balls a skin larger. Any skins are right; the wider
@@ -134,6 +143,7 @@ impl Neighbours {
     ) -> Renewed {
         if self.cell.as_ref() == balls.cell && self.reference.len() == balls.centre.len() {
             let drift = self.drift(balls.centre);
+            self.drifted = drift.length();
             self.earlier = self.renewed.len();
             if let Some(few) = self.stragglers(balls, drift, &skin)
                 && self.renew(&few, balls, drift, (&skin, &wanted))
@@ -144,6 +154,15 @@ impl Neighbours {
         self.cell = balls.cell.copied();
         self.make(balls, skin, wanted);
         Renewed::All
+    }
+
+    /// A bound of all coordinates of the centres, and of points within two of the extents that [`Self::cover`] was last given
+    /// from them; infinite where something is not a number (length).
+    #[must_use]
+    pub fn farthest(&self) -> f64 {
+        // In a cell they wrap.
+        let cell = self.cell.map_or(0.0, |cell| (cell.lower().abs() + cell.period()).max_element());
+        cell.max(self.farthest + self.drifted)
     }
 
     /// Those few that got new balls in the last call of [`Self::cover`], in order.
@@ -240,6 +259,7 @@ impl Neighbours {
                 return false;
             }
             self.reference[at] = ball;
+            self.farthest = self.farthest.max(reaching(centre, extent + skin(at)) + self.drifted);
         }
         make_room(&mut self.renewed, few.len());
         self.renewed.extend(few);
@@ -360,6 +380,9 @@ impl Neighbours {
             }
         }
         self.made = self.partners.len();
+        self.drifted = 0.0;
+        let farthest = |so_far: f64, (i, centre): (usize, &DVec3)| so_far.max(reaching(*centre, reach(i)));
+        self.farthest = position.iter().enumerate().fold(0.0, farthest);
         self.renewed.clear();
         self.earlier = 0;
         self.rounding = self.reference.iter().map(Reference::rounding).fold(0.0, f64::max);
@@ -437,6 +460,26 @@ mod tests {
             let position: Vec<DVec3> = cloud.iter().map(|p| p.0).collect();
             let extent: Vec<f64> = cloud.iter().map(|p| p.1).collect();
             prop_assert_eq!(pairs_in(Some(&cell), &position, &extent), pairs_of_images(&cell, &position, &extent));
+        }
+
+        #[test]
+        fn in_a_cell_far_narrower_than_the_balls_every_pair_is_found_with_few_images(
+            cloud in cloud(false), narrow in prop::array::uniform3(0.05..1.2_f64), tall in any::<bool>(),
+        ) {
+            let position: Vec<DVec3> = cloud.iter().map(|p| p.0).collect();
+            let extent: Vec<f64> = cloud.iter().map(|p| p.1).collect();
+            let period = if tall { DVec3::new(narrow[0], narrow[1], 0.0) } else { narrow.into() };
+            let cell = Cell::with_periods(DVec3::ZERO, period).unwrap();
+            let mut expected = Vec::new();
+            for i in 0..position.len() {
+                for j in i + 1..position.len() {
+                    if cell.shortest(position[j] - position[i]).length() <= extent[i] + extent[j] {
+                        expected.push((i as u32, j as u32));
+                    }
+                }
+            }
+            prop_assert_eq!(pairs_in(Some(&cell), &position, &extent), expected);
+            prop_assert!(Grid::of(Some(cell), &position, |i| extent[i]).entries.len() <= 27 * position.len());
         }
 
         #[test]

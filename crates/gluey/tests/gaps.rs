@@ -196,7 +196,7 @@ shape.box = { side = "inside", lower = [-2, -2, 0], upper = [2, 2, 9] }
 
 #[test]
 fn rain_from_inlets() {
-    let text = r#"
+    let text = r"
 dimension = 2
 time = { dt = 0.01, until = 1 }
 contact.law.gluey = { gamma_min = -0.5 }
@@ -212,7 +212,7 @@ velocity = [4, -20]
 half-space = { point = [0, -2.6], normal = [0, 1] }
 [[obstacle]]
 shape.half-space = { point = [0, 0], normal = [0.3, 1] }
-"#;
+";
     for slip in SLIPS {
         let mut simulation = scene(text, slip);
         let floor = |simulation: &Simulation| {

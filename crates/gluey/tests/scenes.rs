@@ -1,6 +1,7 @@
 //! Every scene of the repository runs, and a scene that is wrong is told so, at the right place.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use gluey::scene::{Scene, SceneError};
@@ -315,7 +316,7 @@ fn shapes_and_motions_point_at_the_key_that_is_wrong() {
     refused_at(&funnel, "[0, 0, 9]", "top = [0.0, 0.0, 9.0]: should be different from bottom");
     refused_at(&flat("half-space = { point = [0, 0], normal = [1e-200, 0] }"), "[1e-200, 0]", "neither 0 nor infinite");
     refused_at(&moving("rotation = { centre = [0, 0], rate = 1, until = -1 }"), "-1", "until = -1.0");
-    refused_at(&moving("table = { times = [1, 0] }"), "[1, 0]", "times = [1.0, 0.0]");
+    refused_at(&moving("table = { times = [1, 0] }"), "[1, 0]", "times = 0 after 1: should be strictly increasing");
     refused_at(&moving("table = { times = [1, 2], angles = [0] }"), "[0]", "as many entries as times");
 }
 
@@ -369,6 +370,48 @@ fn what_is_shown_of_a_line_is_short_and_keeps_its_tabs() {
     let long = format!("{GOOD}[environment]\ngravity = [{}0]", "0, ".repeat(5000));
     assert!(problems(&long).to_string().lines().all(|line| line.chars().count() < 150));
     refused(&GOOD.replace("mass", "m\u{0}ss"), &["m\u{fffd}ss"]);
+}
+
+#[test]
+fn a_hundred_thousand_stray_commas_are_told_in_a_page() {
+    for comma in [",", ",\n"] {
+        let error = problems(&format!("a = [{}]\n{GOOD}", comma.repeat(100_000)));
+        let told = error.to_string();
+        assert!(told.ends_with("\n\nand 99970 more") && told.lines().count() < 200, "{}", told.lines().count());
+        assert_eq!(error.problems.len(), 100_000);
+    }
+}
+
+#[test]
+fn many_problems_and_long_words_are_told_in_time_and_in_a_page() {
+    let begun = std::time::Instant::now();
+    let floor = "[[obstacle]]\nname = \"floor\"\nshape.half-space = { point = [0, -1], normal = [0, 1] }\n";
+    let twice = problems(&format!("{GOOD}{}", floor.repeat(20_000))).to_string();
+    assert!(twice.contains("a second obstacle `floor`") && twice.ends_with("\n\nand 19969 more"), "{twice}");
+    let word = problems(&format!("{GOOD}{} = 1\n", "x".repeat(1_000_000))).to_string();
+    assert!(word.len() < 10_000 && word.contains("xxx…"), "{}", word.len());
+    // Each problem on its own pass over the file would take minutes.
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn many_names_are_compared_in_time_and_many_groups_fill_no_memory() {
+    let begun = std::time::Instant::now();
+    let mut text = GOOD.to_owned();
+    for k in 0..30_000 {
+        writeln!(text, "[[group]]\nname = \"group {k}\"\nroughness = 1e-3").unwrap();
+        writeln!(text, "[[obstacle]]\nshape.half-space = {{ point = [0, -1], normal = [0, 1] }}").unwrap();
+    }
+    let scene = Scene::parse(&text, Path::new("many.toml")).unwrap();
+    assert_eq!((scene.groups.len(), scene.simulation.obstacles.len()), (30_000, 30_000));
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_heap_in_one_point_is_told_in_time() {
+    let many = "{ position = [5, 5], radius = 0.1 },".repeat(100_000);
+    let error = problems(&format!("{GOOD}[[particles]]\nmass = 1\nsource.list = [{many}]\n")).to_string();
+    assert!(error.contains("the start overlaps") && error.contains(", and at least "), "{error}");
 }
 
 /// Bytes that make a difference to a parser.

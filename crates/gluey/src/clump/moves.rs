@@ -40,6 +40,17 @@ const ROUNDING: f64 = 1e-10;
 /// Spheres on a line do not resist a spin about it; so much of Σ k_a r_a² does.
 const LEAST_RESISTANCE: f64 = 1e-9;
 
+/// A clump turns too fast for a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overturn {
+    /// Its index.
+    pub clump: usize,
+    /// By how much it turns, where that is known (radians).
+    pub angle: f64,
+    /// How many times too long the step is.
+    pub times: f64,
+}
+
 /// What clumps do in a sub-step.
 #[derive(Default)]
 pub struct Moves {
@@ -76,14 +87,14 @@ struct Push {
 
 impl Moves {
     /// Spheres of a clump get the mean velocities of its a-priori motion, and a metric that holds them together. `inertia`
-    /// tells whether masses resist. Gives how many times too long the step is, if it is.
+    /// tells whether masses resist. Tells who turns too fast, if somebody does.
     pub fn predict(
         &mut self,
         clumps: &Clumps,
         particles: &Particles,
         (inertia, dt): (bool, f64),
         prediction: &mut Prediction,
-    ) -> Result<(), f64> {
+    ) -> Result<(), Overturn> {
         let metric = Arc::make_mut(&mut self.metric);
         metric.owner = clumps.owners(particles.len());
         metric.inverse_mass.clone_from(&prediction.inverse_metric);
@@ -92,12 +103,13 @@ impl Moves {
         metric.arm.resize(particles.len(), DVec3::ZERO);
         self.arm.clone_from(&metric.arm);
         self.list.clear();
-        for clump in &clumps.list {
+        for (index, clump) in clumps.list.iter().enumerate() {
             for (sphere, arm) in clump.spheres().zip(clumps.arms_of(clump)) {
                 self.arm[sphere] = clump.orientation * *arm;
             }
             let push = Push::on(clump, particles, &self.arm, inertia, prediction);
-            let (one, response) = push.midpoint(clump, inertia, dt)?;
+            let too_fast = |turn: Turn| turn.of(index);
+            let (one, response) = push.midpoint(clump, inertia, dt).map_err(too_fast)?;
             for sphere in clump.spheres() {
                 metric.arm[sphere] = self.arm[sphere] - one.resistance;
                 prediction.velocity[sphere] = secant(one.apriori, self.arm[sphere], dt);
@@ -126,17 +138,17 @@ impl Moves {
         &self.linear
     }
 
-    /// Puts the mean velocities of turning clumps in place of those that are linear in the impulses. Gives how many times
-    /// too long the step is, if it is.
-    pub fn turn(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut [DVec3]) -> Result<(), f64> {
+    /// Puts the mean velocities of turning clumps in place of those that are linear in the impulses. Tells who turns too
+    /// fast, if somebody does.
+    pub fn turn(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut [DVec3]) -> Result<(), Overturn> {
         self.linear.clear();
         self.linear.extend_from_slice(velocity);
         let twists = self.metric.twists(&problem.pushes(impulses));
-        for (one, given) in self.list.iter_mut().zip(twists) {
+        for (index, (one, given)) in self.list.iter_mut().zip(twists).enumerate() {
             let spin = one.apriori.spin + given.spin;
             let velocity = one.apriori.velocity + given.velocity - given.spin.cross(one.resistance);
             one.twist = Twist { velocity, spin };
-            refuse_turn(spin, problem.dt)?;
+            refuse_turn(spin, problem.dt).map_err(|turn| turn.of(index))?;
         }
         for ((v, owner), arm) in velocity.iter_mut().zip(&self.metric.owner).zip(&self.arm) {
             if *owner != ALONE {
@@ -194,7 +206,7 @@ impl Push {
     }
 
     /// The motion of the midpoint rule, and how the clump then answers to impulses.
-    fn midpoint(&self, clump: &Clump, inertia: bool, dt: f64) -> Result<(Move, Response), f64> {
+    fn midpoint(&self, clump: &Clump, inertia: bool, dt: f64) -> Result<(Move, Response), Turn> {
         let Self { linear, angular, mass, resistance, inertia: of_drag } = *self;
         let about = angular - resistance.cross(linear);
         let halfway = |spin: DVec3| clump.inertia_in_space(turned_by(spin * (0.5 * dt)) * clump.orientation);
@@ -216,13 +228,27 @@ impl Push {
                 return Ok((Move { apriori, twist: apriori, resistance, inertia: felt }, response));
             }
         }
-        Err(2.0)
+        // It has not settled: half the step may do.
+        Err(Turn { angle: spin.length() * dt, times: 2.0 })
     }
 }
 
-fn refuse_turn(spin: DVec3, dt: f64) -> Result<(), f64> {
-    let turn = spin.length() * dt;
-    if turn > MOST_TURN { Err(turn / MOST_TURN) } else { Ok(()) }
+/// A turn that is too large for a step.
+#[derive(Clone, Copy)]
+struct Turn {
+    angle: f64,
+    times: f64,
+}
+
+impl Turn {
+    fn of(self, clump: usize) -> Overturn {
+        Overturn { clump, angle: self.angle, times: self.times }
+    }
+}
+
+fn refuse_turn(spin: DVec3, dt: f64) -> Result<(), Turn> {
+    let angle = spin.length() * dt;
+    if angle > MOST_TURN { Err(Turn { angle, times: angle / MOST_TURN }) } else { Ok(()) }
 }
 
 fn turned_by(angle: DVec3) -> DQuat {

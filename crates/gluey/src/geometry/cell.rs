@@ -113,9 +113,13 @@ impl Cell {
         })
     }
 
-    /// All images of a point that are within a distance of the cell, its image inside among them: what to add for each.
-    pub fn shifts_near(&self, point: DVec3, distance: f64) -> impl Iterator<Item = DVec3> + use<> {
-        self.shifts(point, self.lower - distance, self.lower + self.period + distance)
+    /// The images of a point that are within a distance of the cell and within so many periods of it along each axis, its
+    /// image inside among them: what to add for each. With half a period the nearest image to any point of the cell is among
+    /// them, if it is within the distance, and they are few however narrow the cell is.
+    pub fn shifts_near(&self, point: DVec3, distance: f64, periods: f64) -> impl Iterator<Item = DVec3> + use<> {
+        // A hair more, for rounding.
+        let margin = (self.period * (periods + 1e-9)).min(DVec3::splat(distance));
+        self.shifts(point, self.lower - margin, self.lower + self.period + margin)
     }
 }
 
@@ -184,10 +188,12 @@ mod tests {
     #[test]
     fn images_near_the_cell_are_all_found() {
         let cell = Cell::new([Some([0.0, 1.0]), Some([0.0, 1.0]), None]).unwrap();
-        let count = |x: DVec3, distance: f64| cell.shifts_near(x, distance).count();
+        let count = |x: DVec3, distance: f64| cell.shifts_near(x, distance, 6.0).count();
         assert_eq!(count(DVec3::new(0.5, 0.5, 9.0), 0.2), 1);
         assert_eq!(count(DVec3::new(0.1, 0.5, 9.0), 0.2), 2);
         assert_eq!(count(DVec3::new(0.1, 0.9, 9.0), 0.2), 4);
         assert_eq!(count(DVec3::new(0.5, 0.5, 9.0), 1.2), 9);
+        assert_eq!(count(DVec3::new(0.5, 0.5, 9.0), 1e300), 13 * 13);
+        assert_eq!(cell.shifts_near(DVec3::new(0.1, 0.9, 9.0), 1e300, 0.5).count(), 4);
     }
 }

@@ -21,6 +21,36 @@ enum Along {
     Single,
 }
 
+/// An obstacle may be so many periods long, all axes together: each image is looked at one by one.
+const MOST_IMAGES: f64 = 1e5;
+
+/// Why an obstacle has no images.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unrepeatable {
+    /// It has no end along this axis, and shifting it changes it.
+    Endless {
+        /// Which.
+        axis: usize,
+    },
+    /// It is too long for the cell.
+    TooLong {
+        /// The axis along which it has the most periods.
+        axis: usize,
+        /// So many.
+        periods: f64,
+    },
+}
+
+impl Unrepeatable {
+    /// The axis along which it cannot repeat.
+    #[must_use]
+    pub fn axis(self) -> usize {
+        match self {
+            Self::Endless { axis } | Self::TooLong { axis, .. } => axis,
+        }
+    }
+}
+
 /// Where the images of an obstacle are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Images {
@@ -31,17 +61,24 @@ pub struct Images {
 }
 
 impl Images {
-    /// Of an obstacle where it stands; tells the axis along which it cannot repeat.
-    pub fn of(placed: &Placed, cell: &Cell) -> Result<Self, usize> {
+    /// Of an obstacle where it stands; tells why it cannot repeat.
+    pub fn of(placed: &Placed, cell: &Cell) -> Result<Self, Unrepeatable> {
+        let (mut all, mut longest) = (1.0, (0.0, 0));
         let mut images = Self { cell: *cell, lower: DVec3::NEG_INFINITY, upper: DVec3::INFINITY };
         for axis in cell.axes() {
             match along(placed, DVec3::AXES[axis]) {
-                Along::Between(lower, upper) => (images.lower[axis], images.upper[axis]) = (lower, upper),
+                Along::Between(lower, upper) => {
+                    (images.lower[axis], images.upper[axis]) = (lower, upper);
+                    let periods = (upper - lower) / cell.period()[axis];
+                    all *= periods.max(1.0);
+                    longest = if periods > longest.0 { (periods, axis) } else { longest };
+                }
                 Along::Endless => {}
-                Along::Single => return Err(axis),
+                Along::Single => return Err(Unrepeatable::Endless { axis }),
             }
         }
-        Ok(images)
+        let (periods, axis) = longest;
+        if all > MOST_IMAGES { Err(Unrepeatable::TooLong { axis, periods }) } else { Ok(images) }
     }
 
     /// Every image of a point that may be within a distance of the obstacle: what to add to the point.

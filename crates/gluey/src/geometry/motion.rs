@@ -1,12 +1,12 @@
 //! How an obstacle moves: a pose as a pure function of time, y(t) = R(t)·x + T(t).
 
 use std::f64::consts::TAU;
-use std::ops::{Add, Mul, Sub};
 
 use glam::DVec3;
 
 use super::check::{self, FieldError, require};
 use super::pose::Pose;
+use super::timetable::{Timetable, Travel};
 
 /// What is wrong with a motion.
 pub type MotionError = FieldError;
@@ -49,12 +49,8 @@ pub enum Motion {
     },
     /// A turn by an angle about the axis, then a shift, both linear between the times and constant outside.
     Table {
-        /// Times, strictly increasing.
-        times: Vec<f64>,
-        /// Shift at each time (length).
-        offsets: Vec<DVec3>,
-        /// Angle at each time (rad).
-        angles: Vec<f64>,
+        /// Shift and angle at each time.
+        table: Timetable,
         /// A point of the axis before the shift (length).
         centre: DVec3,
         /// Direction of the axis; only its direction counts.
@@ -64,9 +60,6 @@ pub enum Motion {
 
 impl Motion {
     /// Where the motion has carried the obstacle at time t.
-    ///
-    /// # Panics
-    /// If a table is empty or its columns differ in length, which [`Motion::check`] refuses.
     #[must_use]
     pub fn pose(&self, t: f64) -> Pose {
         match self {
@@ -78,9 +71,8 @@ impl Motion {
             Self::Oscillation { amplitude, frequency, phase } => {
                 Pose::shift(*amplitude * ((TAU * frequency * t + phase).sin() - phase.sin()))
             }
-            Self::Table { times, offsets, angles, centre, axis } => {
-                let offset = between(times, offsets, t);
-                Pose::shift(offset).compose(&Pose::turn(*centre, unit(*axis), between(times, angles, t)))
+            Self::Table { table, centre, axis } => {
+                Pose::shift(table.offset(t)).compose(&Pose::turn(*centre, unit(*axis), table.angle(t)))
             }
         }
     }
@@ -93,9 +85,7 @@ impl Motion {
             Self::Rotation { axis, rate, from, until, .. } => {
                 Some((unit(*axis), rate * active_until(t, *from, *until)))
             }
-            Self::Table { times, angles, axis, .. } if angles.windows(2).any(|a| a[0] != a[1]) => {
-                Some((unit(*axis), between(times, angles, t)))
-            }
+            Self::Table { table, axis, .. } if table.turns() => Some((unit(*axis), table.angle(t))),
             _ => None,
         }
     }
@@ -108,9 +98,7 @@ impl Motion {
             Self::Translation { velocity, from, until } => *velocity == DVec3::ZERO || until <= from,
             Self::Rotation { rate, from, until, .. } => *rate == 0.0 || until <= from,
             Self::Oscillation { amplitude, frequency, .. } => *amplitude == DVec3::ZERO || *frequency == 0.0,
-            Self::Table { offsets, angles, .. } => {
-                offsets.windows(2).all(|o| o[0] == o[1]) && angles.windows(2).all(|a| a[0] == a[1])
-            }
+            Self::Table { table, .. } => !table.shifts() && !table.turns(),
         }
     }
 
@@ -119,7 +107,7 @@ impl Motion {
     pub(super) fn centre(&self, t: f64) -> Option<DVec3> {
         match self {
             Self::Rotation { centre, .. } => Some(*centre),
-            Self::Table { angles, centre, .. } if angles.iter().any(|a| *a != 0.0) => Some(self.pose(t).apply(*centre)),
+            Self::Table { table, centre, .. } if table.is_turned() => Some(self.pose(t).apply(*centre)),
             _ => None,
         }
     }
@@ -142,17 +130,9 @@ impl Motion {
             Self::Oscillation { amplitude, frequency, .. } => {
                 TAU * frequency.abs() * amplitude.length() * (span.1 - span.0).max(0.0)
             }
-            Self::Table { times, offsets, angles, centre, axis } => {
+            Self::Table { table, centre, axis } => {
                 // The axis itself is shifted: the distance to it is known up to the largest shift in the span.
-                let (mut shifted, mut turned, mut farthest) = (0.0, 0.0, between(times, offsets, span.0).length());
-                for k in 1..times.len() {
-                    let share = moving(times[k - 1], times[k]) / (times[k] - times[k - 1]);
-                    shifted += share * (offsets[k] - offsets[k - 1]).length();
-                    turned += share * (angles[k] - angles[k - 1]).abs();
-                    if share > 0.0 {
-                        farthest = farthest.max(offsets[k - 1].length()).max(offsets[k].length());
-                    }
-                }
+                let Travel { shifted, turned, farthest } = table.travel(span);
                 shifted + turned * (unit(*axis).cross(at - *centre).length() + slack + farthest)
             }
         }
@@ -177,14 +157,8 @@ impl Motion {
                 check::not_negative("frequency", *frequency)?;
                 check::finite("phase", *phase)
             }
-            Self::Table { times, offsets, angles, centre, axis } => {
-                require(!times.is_empty(), "times", times, "at least one time")?;
-                require(offsets.len() == times.len(), "offsets", offsets.len(), "as many entries as times")?;
-                require(angles.len() == times.len(), "angles", angles.len(), "as many entries as times")?;
-                times.iter().try_for_each(|t| check::finite("times", *t))?;
-                require(times.windows(2).all(|t| t[0] < t[1]), "times", times, "strictly increasing")?;
-                offsets.iter().try_for_each(|o| check::vector("offsets", *o, dimension))?;
-                angles.iter().try_for_each(|a| check::finite("angles", *a))?;
+            Self::Table { table, centre, axis } => {
+                table.offsets().iter().try_for_each(|o| check::vector("offsets", *o, dimension))?;
                 check::vector("centre", *centre, dimension)?;
                 check::axis("axis", *axis, dimension)
             }
@@ -200,28 +174,6 @@ pub(super) fn unit(v: DVec3) -> DVec3 {
 /// Time spent moving by time t.
 fn active_until(t: f64, from: f64, until: f64) -> f64 {
     (t.min(until) - from).max(0.0)
-}
-
-/// Index k and weight w ∈ [0, 1] so that t = times[k] + w·(times[k+1] − times[k]), held at both ends.
-fn bracket(times: &[f64], t: f64) -> (usize, f64) {
-    let after = times.partition_point(|knot| *knot <= t);
-    if after == 0 {
-        (0, 0.0)
-    } else if after == times.len() {
-        (times.len() - 1, 0.0)
-    } else {
-        (after - 1, (t - times[after - 1]) / (times[after] - times[after - 1]))
-    }
-}
-
-/// Linear between the values at the times, constant outside.
-fn between<T>(times: &[f64], values: &[T], t: f64) -> T
-where
-    T: Copy + Add<Output = T> + Sub<Output = T>,
-    f64: Mul<T, Output = T>,
-{
-    let (k, weight) = bracket(times, t);
-    values[k] + weight * (values[(k + 1).min(times.len() - 1)] - values[k])
 }
 
 fn check_period(from: f64, until: f64) -> Result<(), MotionError> {
@@ -272,7 +224,7 @@ pub(super) mod tests {
                         .collect();
                     let offsets = rows.iter().map(|row| row.1).collect();
                     let angles = rows.iter().map(|row| row.2).collect();
-                    Motion::Table { times, offsets, angles, centre, axis }
+                    Motion::Table { table: Timetable::new(times, offsets, angles).unwrap(), centre, axis }
                 }),
         ]
     }
@@ -282,9 +234,10 @@ pub(super) mod tests {
         let turn = Motion::Rotation { centre: DVec3::X, axis: -2.0 * DVec3::Z, rate: 3.0, from: 1.0, until: 2.0 };
         assert_eq!(turn.turn(1.5), Some((-DVec3::Z, 1.5)));
         assert_eq!(turn.turn(9.0), Some((-DVec3::Z, 3.0)));
-        let (times, offsets, centre) = (vec![0.0, 2.0], vec![DVec3::ZERO, DVec3::X], DVec3::ZERO);
-        let table =
-            |angles| Motion::Table { times: times.clone(), offsets: offsets.clone(), angles, centre, axis: DVec3::Y };
+        let table = |angles| {
+            let table = Timetable::new(vec![0.0, 2.0], vec![DVec3::ZERO, DVec3::X], angles).unwrap();
+            Motion::Table { table, centre: DVec3::ZERO, axis: DVec3::Y }
+        };
         assert_eq!(table(vec![1.0, 2.0]).turn(1.0), Some((DVec3::Y, 1.5)));
         assert_eq!(table(vec![1.0, 1.0]).turn(1.0), None);
         assert_eq!(Motion::Fixed.turn(1.0), None);
@@ -327,13 +280,9 @@ pub(super) mod tests {
 
     #[test]
     fn a_table_is_linear_between_its_times_and_held_outside() {
-        let table = Motion::Table {
-            times: vec![0.0, 1.0, 3.0],
-            offsets: vec![DVec3::ZERO, DVec3::X, DVec3::X * 5.0],
-            angles: vec![0.0; 3],
-            centre: DVec3::ZERO,
-            axis: DVec3::Z,
-        };
+        let offsets = vec![DVec3::ZERO, DVec3::X, DVec3::X * 5.0];
+        let table = Timetable::new(vec![0.0, 1.0, 3.0], offsets, vec![0.0; 3]).unwrap();
+        let table = Motion::Table { table, centre: DVec3::ZERO, axis: DVec3::Z };
         for (t, x) in [(-1.0, 0.0), (0.5, 0.5), (1.0, 1.0), (2.0, 3.0), (9.0, 5.0)] {
             assert_eq!(table.pose(t).translation, DVec3::X * x);
         }
@@ -349,16 +298,14 @@ pub(super) mod tests {
         assert_eq!(field(turn(DVec3::Z, f64::NAN), 3), "rate");
         assert_eq!(field(Motion::Translation { velocity: DVec3::Z, from: 0.0, until: 1.0 }, 2), "velocity");
         assert_eq!(field(Motion::Translation { velocity: DVec3::X, from: 0.0, until: -1.0 }, 2), "until");
-        let table = |times: &[f64], rows| Motion::Table {
-            times: times.to_vec(),
-            offsets: vec![DVec3::ZERO; rows],
-            angles: vec![0.0; rows],
-            centre: DVec3::ZERO,
-            axis: DVec3::Z,
+        let table = |times: &[f64], rows| {
+            Timetable::new(times.to_vec(), vec![DVec3::ZERO; rows], vec![0.0; rows]).unwrap_err().field
         };
-        assert_eq!(field(table(&[0.0, 0.0], 2), 3), "times");
-        assert_eq!(field(table(&[0.0, 1.0], 1), 3), "offsets");
-        assert_eq!(field(table(&[], 0), 3), "times");
+        assert_eq!(table(&[0.0, 0.0], 2), "times");
+        assert_eq!(table(&[0.0, 1.0], 1), "offsets");
+        assert_eq!(table(&[], 0), "times");
+        let table = Timetable::new(vec![0.0], vec![DVec3::Z], vec![0.0]).unwrap();
+        assert_eq!(field(Motion::Table { table, centre: DVec3::ZERO, axis: DVec3::Z }, 2), "offsets");
         let message = turn(DVec3::X, 1.0).check(2).unwrap_err().to_string();
         assert_eq!(message, "axis = [1.0, 0.0, 0.0]: should be along z in a 2D run, e.g. [0, 0, 1]");
     }

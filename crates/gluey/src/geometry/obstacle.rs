@@ -1,6 +1,6 @@
 //! Obstacles: a shape, how it moves, and the questions a sphere asks of it.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::images::Images;
 use super::motion::Motion;
@@ -110,6 +110,11 @@ impl<'a> Placed<'a> {
     #[must_use]
     pub fn repeated(self, images: Option<&'a Images>) -> Self {
         Self { images, ..self }
+    }
+
+    /// Whether nothing repeats: it has no images.
+    pub(super) fn is_single(&self) -> bool {
+        self.images.is_none()
     }
 
     /// Its form at rest.
@@ -261,6 +266,13 @@ impl<'a> Placed<'a> {
         let edges = [DVec3::X, DVec3::Y, DVec3::Z].map(|e| self.pose.apply_vector(e * half.dot(e)).abs());
         let reach = edges[0] + edges[1] + edges[2];
         Some((middle - reach, middle + reach))
+    }
+
+    /// How large the numbers are that gaps are computed from, along each axis: what rounding is relative to (length).
+    #[must_use]
+    pub fn numbers(&self) -> DVec3 {
+        let (own, shift) = (self.shape.numbers(), self.pose.translation.abs());
+        if self.pose.rotation == DQuat::IDENTITY { own + shift } else { DVec3::splat((own + shift).max_element()) }
     }
 
     /// A drawing of the shape where it stands; infinite shapes are clipped a little outside `view`.

@@ -304,6 +304,28 @@ impl Shape {
         }
     }
 
+    /// How large the numbers are that gaps are computed from, along each axis: what rounding is relative to (length).
+    pub(super) fn numbers(&self) -> DVec3 {
+        let finite = |length: f64| if length.is_finite() { length } else { 0.0 };
+        let sizes = match self {
+            Self::HalfSpace { point, .. } => return point.abs(),
+            Self::Box { centre, half, orientation, .. } => {
+                let sizes = centre.abs() + DVec3::from(half.to_array().map(finite));
+                if *orientation == DQuat::IDENTITY {
+                    return sizes;
+                }
+                sizes
+            }
+            Self::Sphere { centre, radius, .. } => centre.abs() + *radius,
+            Self::Cylinder { centre, radius, length, .. } => centre.abs() + *radius + finite(*length),
+            Self::Wheel(wheel) => wheel.centre.abs() + wheel.outer_radius + wheel.thickness + finite(wheel.width),
+            Self::Plate(_) | Self::Funnel(_) | Self::Mesh(_) => {
+                self.bounds().map_or(DVec3::ZERO, |(lower, upper)| lower.abs().max(upper.abs()))
+            }
+        };
+        DVec3::splat(sizes.max_element())
+    }
+
     /// The smallest box with sides along the axes that surely holds the surface (length); none when it is unbounded.
     #[must_use]
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {

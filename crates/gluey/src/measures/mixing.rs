@@ -8,6 +8,9 @@ use rstar::primitives::GeomWithData;
 
 use crate::geometry::Particles;
 
+/// In a periodic cell images are looked at up to so many periods away: even a single other has as many as are needed.
+const PERIODS: f64 = 6.0;
+
 /// Neighbours of a particle that are looked at: as many as touch one in the densest packing.
 fn neighbours(dimension: usize) -> usize {
     if dimension == 2 { 6 } else { 12 }
@@ -30,10 +33,10 @@ pub fn mixing(particles: &Particles, dimension: usize) -> Option<f64> {
     let random: f64 = sizes.values().map(|n| n / count * (count - n) / (count - 1.0)).sum();
     let mut places: Vec<_> =
         particles.position.iter().zip(0_u32..).map(|(x, i)| GeomWithData::new(x.to_array(), i)).collect();
-    // In a periodic cell with all images that are nearer than half a period.
+    // In a periodic cell with all images that are nearer than half the longest period.
     if let Some(cell) = &particles.cell {
         let images = |(x, i): (&DVec3, u32)| {
-            let (x, shifts) = (*x, cell.shifts_near(*x, 0.5 * cell.period().max_element()));
+            let (x, shifts) = (*x, cell.shifts_near(*x, 0.5 * cell.period().max_element(), PERIODS));
             shifts.filter(|shift| *shift != DVec3::ZERO).map(move |shift| GeomWithData::new((x + shift).to_array(), i))
         };
         places.extend(particles.position.iter().zip(0_u32..).flat_map(images));

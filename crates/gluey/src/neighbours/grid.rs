@@ -3,7 +3,7 @@
 //! Space is cut in cubes of side ν = 2 max(extent), so that balls that meet lie in the same or in adjacent cubes. The cubes
 //! are hashed into as many buckets as there are particles: the cost is O(N) however far a particle has flown.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use glam::DVec3;
 
@@ -18,14 +18,29 @@ pub fn pairs(position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
 /// The same where space may repeat: all pairs i < j of which some images meet.
 #[must_use]
 pub fn pairs_in(cell: Option<&Cell>, position: &[DVec3], extent: &[f64]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    let all = |i: u32, partners: &[u32]| {
+        found.extend(partners.iter().map(|&j| (i, j)));
+        ControlFlow::Continue(())
+    };
+    let _ = partners_in(cell, position, extent, all);
+    found
+}
+
+/// Names each i with its partners j of these pairs, until told to stop: all of them may be more than memory holds.
+pub fn partners_in(
+    cell: Option<&Cell>,
+    position: &[DVec3],
+    extent: &[f64],
+    mut look: impl FnMut(u32, &[u32]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let grid = Grid::of(cell.copied(), position, |i| extent[i]);
     let mut partners = Vec::new();
-    let mut found = Vec::new();
     for i in 0..position.len() as u32 {
         grid.partners(i, position[i as usize], extent[i as usize], &mut partners);
-        found.extend(partners.iter().map(|&j| (i, j)));
+        look(i, &partners)?;
     }
-    found
+    ControlFlow::Continue(())
 }
 
 /// The same by looking at every pair: what the tests compare with.
@@ -47,11 +62,11 @@ pub(super) fn within(centre: DVec3, extent: f64, other: &Entry) -> bool {
     centre.distance_squared(other.centre) <= (extent + other.extent).powi(2)
 }
 
-/// Every image within a distance of the cell, particle by particle.
+/// The images that may be the nearest to a point of the cell and within a distance of it, particle by particle.
 fn images_near(cell: &Cell, position: &[DVec3], distance: impl Fn(usize) -> f64) -> Vec<(u32, DVec3)> {
     let images = |(i, x): (usize, &DVec3)| {
         let inside = cell.wrap(*x);
-        cell.shifts_near(inside, distance(i)).map(move |shift| (i as u32, inside + shift))
+        cell.shifts_near(inside, distance(i), 0.5).map(move |shift| (i as u32, inside + shift))
     };
     position.iter().enumerate().flat_map(images).collect()
 }

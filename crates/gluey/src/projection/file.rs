@@ -3,7 +3,7 @@
 //! Little-endian: magic `QPBENCH1`; u64 dimension, n, m; f64 h, length; f64 inverse mass\[n\], a-priori velocity\[n\]\[3\],
 //! position\[n\]\[3\], radius\[n\]; u32 i\[m\], j\[m\] (j = n is a wall); f64 normal\[m\]\[3\], gap\[m\], lower\[m\], warm\[m\].
 
-use std::fmt::Display;
+use std::fmt::Debug;
 use std::io::{self, Read, Write};
 
 use glam::DVec3;
@@ -13,8 +13,13 @@ use super::{Problem, Row, WALL};
 use crate::morton;
 
 const MAGIC: &[u8; 8] = b"QPBENCH1";
-/// Counts above this are taken for a damaged header rather than allocated for.
+/// Counts above this are taken for a damaged header.
 const MOST: u64 = 1 << 32;
+/// No number may be larger, and no time step, length scale and inverse mass but 0 smaller than its inverse: b = D/h + G V is
+/// then below 1e121 and ΛᵀAΛ ~ b²/A below 1e302 for each row, so that no product of a solver overflows, nor does 1/A.
+const GREATEST: f64 = 1e60;
+/// How far the square of a normal's length may be from 1: rounding, and far more.
+const UNIT: f64 = 1e-12;
 
 /// A problem with what a picture or an ordering of it needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,11 +51,19 @@ pub enum ProblemFileError {
          problem files hold one inverse mass a body"
     )]
     NotDiagonal,
+    /// There is more in the file than the problem.
+    #[error("the file goes on after the problem that its header announces: {bodies} bodies and {rows} rows")]
+    TooLong {
+        /// Bodies.
+        bodies: usize,
+        /// Rows.
+        rows: usize,
+    },
     /// A number in it cannot be right.
     #[error("{what} is {found}; {right}")]
     Value {
-        /// Which number.
-        what: &'static str,
+        /// Which number, and of which body or row, counted from 0.
+        what: String,
         /// What the file says.
         found: String,
         /// What would be right.
@@ -113,50 +126,93 @@ impl ProblemFile {
         let (n, m) = (n as usize, m as usize);
         let mut problem = Problem { dt: read_float(&mut from)?, length: read_float(&mut from)?, ..Problem::default() };
         for (what, value) in [("the time step", problem.dt), ("the length scale", problem.length)] {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(wrong(what, value, "it must be positive and finite"));
+            if !is_scale(value) {
+                return Err(wrong(what, value, "it must be positive, from 1e-60 to 1e60"));
             }
         }
+        // Each list is as long as the file has it: a header that promises more is found out before it fills the memory.
         problem.inverse_mass = read_floats(&mut from, n)?;
-        if let Some(bad) = problem.inverse_mass.iter().find(|m| !(m.is_finite() && **m >= 0.0)) {
-            return Err(wrong("an inverse mass", bad, "it must be finite and not negative"));
-        }
+        let inverse_mass = problem.inverse_mass.iter().copied();
+        check("the inverse mass of body", inverse_mass, |m| *m == 0.0 || is_scale(*m), SCALE_OR_ZERO)?;
         problem.apriori = read_vectors(&mut from, n)?;
+        check("the a-priori velocity of body", arrays(&problem.apriori), are_usable, USABLE)?;
         let position = read_vectors(&mut from, n)?;
+        check("the position of body", arrays(&position), are_usable, USABLE)?;
         problem.order = morton::order(&position);
         let radius = read_floats(&mut from, n)?;
+        check(
+            "the radius of body",
+            radius.iter().copied(),
+            |r| is_usable(*r) && *r >= 0.0,
+            "it must be from 0 to 1e60",
+        )?;
         let i = read_ids(&mut from, m)?;
+        check("the first body of row", i.iter().copied(), |i| (*i as usize) < n, "there are not so many bodies")?;
         let j = read_ids(&mut from, m)?;
+        check("the second body of row", j.iter().copied(), |j| *j as usize <= n, "there are not so many bodies")?;
+        if let Some(c) = (0..m).find(|c| i[*c] == j[*c]) {
+            return Err(wrong(format!("the second body of row {c}"), j[c], "it must not be the first"));
+        }
         let normal = read_vectors(&mut from, m)?;
+        let is_unit = |e: &[f64; 3]| (DVec3::from_array(*e).length_squared() - 1.0).abs() <= UNIT;
+        check("the normal of row", arrays(&normal), is_unit, "it must have length 1")?;
         let gap = read_floats(&mut from, m)?;
+        check("the gap of row", gap.iter().copied(), |gap| is_usable(*gap), USABLE)?;
         let lower = read_floats(&mut from, m)?;
+        check(
+            "the lower bound of row",
+            lower.iter().copied(),
+            |lower| *lower <= 0.0,
+            "it must be at most 0, -inf for an equality",
+        )?;
         let warm = read_floats(&mut from, m)?;
-        for c in 0..m {
-            if i[c] as usize >= n || j[c] as usize > n || i[c] == j[c] {
-                return Err(wrong("a pair of bodies", format!("({}, {})", i[c], j[c]), "both must exist and differ"));
-            }
-            if !(normal[c].is_normalized() && gap[c].is_finite() && warm[c].is_finite())
-                || lower[c] > 0.0
-                || lower[c].is_nan()
-            {
-                return Err(wrong(
-                    "a row",
-                    c,
-                    "its normal must have length 1, its gap and start be finite and its bound at most 0",
-                ));
-            }
+        check("the first guess of row", warm.iter().copied(), |warm| is_usable(*warm), USABLE)?;
+        if from.read(&mut [0])? > 0 {
+            return Err(ProblemFileError::TooLong { bodies: n, rows: m });
+        }
+        let row = |c: usize| {
             let j = if j[c] as usize == n { WALL } else { j[c] };
-            problem.rows.push(Row { i: i[c], j, normal: normal[c], gap: gap[c], lower: lower[c] });
-        }
-        if !problem.apriori.iter().all(|v| v.is_finite()) {
-            return Err(wrong("an a-priori velocity", "not finite", "all must be finite"));
-        }
+            Row { i: i[c], j, normal: normal[c], gap: gap[c], lower: lower[c] }
+        };
+        problem.rows = (0..m).map(row).collect();
         Ok(Self { dimension: dimension as usize, problem, warm, position, radius })
     }
 }
 
-fn wrong(what: &'static str, found: impl Display, right: &'static str) -> ProblemFileError {
-    ProblemFileError::Value { what, found: found.to_string(), right }
+const USABLE: &str = "it must be finite, at most 1e60";
+const SCALE_OR_ZERO: &str = "it must be 0 for a body that cannot move, or from 1e-60 to 1e60";
+
+fn is_usable(value: f64) -> bool {
+    value.abs() <= GREATEST
+}
+
+fn arrays(vectors: &[DVec3]) -> impl Iterator<Item = [f64; 3]> {
+    vectors.iter().map(DVec3::to_array)
+}
+
+fn are_usable(vector: &[f64; 3]) -> bool {
+    vector.iter().all(|component| is_usable(*component))
+}
+
+fn is_scale(value: f64) -> bool {
+    is_usable(value) && value >= GREATEST.recip()
+}
+
+/// Passes when all entries are fine; else names the first that is not.
+fn check<T: Debug>(
+    what: &str,
+    list: impl IntoIterator<Item = T>,
+    fine: impl Fn(&T) -> bool,
+    right: &'static str,
+) -> Result<(), ProblemFileError> {
+    match list.into_iter().enumerate().find(|(_, entry)| !fine(entry)) {
+        Some((index, entry)) => Err(wrong(format!("{what} {index}"), entry, right)),
+        None => Ok(()),
+    }
+}
+
+fn wrong(what: impl Into<String>, found: impl Debug, right: &'static str) -> ProblemFileError {
+    ProblemFileError::Value { what: what.into(), found: format!("{found:?}"), right }
 }
 
 fn write_floats(out: &mut impl Write, values: impl IntoIterator<Item = f64>) -> io::Result<()> {
@@ -187,4 +243,91 @@ fn read_ids(from: &mut impl Read, count: usize) -> io::Result<Vec<u32>> {
 
 fn read_vectors(from: &mut impl Read, count: usize) -> io::Result<Vec<DVec3>> {
     (0..count).map(|_| Ok(DVec3::new(read_float(from)?, read_float(from)?, read_float(from)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two balls, one on a wall and the other on it, and one that cannot move.
+    fn file() -> ProblemFile {
+        let row = |i, j, normal, gap| Row { i, j, normal, gap, lower: 0.0 };
+        let problem = Problem {
+            dt: 0.1,
+            length: 1.0,
+            inverse_mass: vec![1.0, 0.5, 0.0],
+            apriori: vec![-DVec3::Z, -3.0 * DVec3::Z, DVec3::ZERO],
+            rows: vec![row(0, WALL, -DVec3::Z, 0.01), row(0, 1, DVec3::Z, 0.02), row(1, 2, DVec3::Z, 0.03)],
+            order: vec![0, 1, 2],
+            ..Problem::default()
+        };
+        let position = vec![DVec3::Z, 3.0 * DVec3::Z, 5.0 * DVec3::Z];
+        ProblemFile { dimension: 3, problem, warm: vec![0.0; 3], position, radius: vec![1.0; 3] }
+    }
+
+    fn bytes(file: &ProblemFile) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        file.write(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// What is said of a file after a change to it.
+    fn says(change: impl Fn(&mut ProblemFile)) -> String {
+        let mut changed = file();
+        change(&mut changed);
+        ProblemFile::read(bytes(&changed).as_slice()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(ProblemFile::read(bytes(&file()).as_slice()).unwrap(), file());
+    }
+
+    #[test]
+    fn a_number_that_cannot_be_right_is_refused_by_its_place() {
+        let told = says(|f| f.problem.inverse_mass[1] = 5e-312);
+        assert_eq!(
+            told,
+            "the inverse mass of body 1 is 5e-312; it must be 0 for a body that cannot move, or from 1e-60 to 1e60"
+        );
+        let told = says(|f| f.position[2].y = f64::NAN);
+        assert_eq!(told, "the position of body 2 is [0.0, NaN, 5.0]; it must be finite, at most 1e60");
+        for bad in [f64::NAN, f64::INFINITY, 1e61, 1e-61, -1.0] {
+            assert!(says(|f| f.problem.inverse_mass[2] = bad).starts_with("the inverse mass of body 2 is"));
+            assert!(says(|f| f.problem.dt = bad).starts_with("the time step is"));
+            assert!(says(|f| f.problem.length = bad).starts_with("the length scale is"));
+        }
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e61] {
+            assert!(says(|f| f.problem.apriori[0].z = bad).starts_with("the a-priori velocity of body 0 is"));
+            assert!(says(|f| f.problem.rows[1].gap = bad).starts_with("the gap of row 1 is"));
+            assert!(says(|f| f.warm[2] = bad).starts_with("the first guess of row 2 is"));
+            assert!(says(|f| f.radius[1] = bad).starts_with("the radius of body 1 is"));
+        }
+        for bad in [f64::NAN, 1e-300, f64::INFINITY] {
+            assert!(says(|f| f.problem.rows[2].lower = bad).starts_with("the lower bound of row 2 is"));
+        }
+        assert!(says(|f| f.problem.rows[0].normal.x = 1e-5).starts_with("the normal of row 0 is"));
+        assert!(says(|f| f.problem.rows[0].i = 3).starts_with("the first body of row 0 is 3"));
+        assert!(says(|f| f.problem.rows[1].j = 4).starts_with("the second body of row 1 is 4"));
+        assert!(says(|f| f.problem.rows[1].j = 0).starts_with("the second body of row 1 is 0"));
+    }
+
+    #[test]
+    fn a_file_is_as_long_as_its_header_says() {
+        let whole = bytes(&file());
+        for short in 0..whole.len() {
+            assert!(ProblemFile::read(&whole[..short]).is_err());
+        }
+        let mut long = whole.clone();
+        long.push(0);
+        let told = ProblemFile::read(long.as_slice()).unwrap_err().to_string();
+        assert_eq!(told, "the file goes on after the problem that its header announces: 3 bodies and 3 rows");
+        // Four thousand million bodies in 300 bytes.
+        let mut boast = whole;
+        boast[16..24].copy_from_slice(&u64::from(u32::MAX).to_le_bytes());
+        assert!(matches!(
+            ProblemFile::read(boast.as_slice()),
+            Err(ProblemFileError::Io(_) | ProblemFileError::Value { .. })
+        ));
+    }
 }

@@ -1,5 +1,7 @@
 //! From the file as written to the checked simulation; problems are collected, not thrown at the first.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::crowd;
@@ -24,7 +26,7 @@ use crate::environment::{
     RICHARDSON_ZAKI, Signal, Signal3, Table,
 };
 use crate::expression::{Expression, ExpressionError};
-use crate::geometry::{Motion, Obstacle, Particles, Placed};
+use crate::geometry::{Motion, Obstacle, Particles, Placed, Surroundings};
 use crate::neighbours;
 use crate::openings::Openings;
 use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, InteriorPoint, Projection, Uzawa};
@@ -36,6 +38,8 @@ const FRAMES: u64 = 100;
 const MOST_STEPS: f64 = (1_u64 << 52) as f64;
 /// Overlaps named in a message.
 const MOST_OVERLAPS: usize = 5;
+/// Overlaps after which no more pairs are looked for.
+const ENOUGH_OVERLAPS: usize = 100_000;
 /// Default strength of a bond, in units of what stops the heaviest particle from one greatest radius a step.
 const BOND: f64 = 1e4;
 /// Colours of groups that name none. Each has a lightness of its own, so that they are told apart in grey and by the
@@ -93,6 +97,8 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
             problems.push(problem.help("add a [[particles]] or [[clump]] table, or an [[inlet]]"));
         }
         periodic::check_width(cell, greatest(&particles, &openings).1, &root.key("periodic"), &mut problems);
+    }
+    if problems.is_empty() {
         check_start(&particles, &clumps, (&obstacles, &placed), &settings, &mut problems);
     }
     let laws = Laws { file, greatest: greatest(&particles, &openings), obstacles: &obstacles, root: &root };
@@ -163,10 +169,10 @@ pub(super) fn check_name(name: &Name, problems: &mut Vec<Problem>) {
 }
 
 fn groups(file: &SceneFile, problems: &mut Vec<Problem>) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+    let (mut groups, mut names): (Vec<Group>, HashSet<&str>) = (Vec::new(), HashSet::new());
     for group in &file.groups {
         check_name(&group.name, problems);
-        if groups.iter().any(|other| other.name == group.name.text) {
+        if !names.insert(&group.name.text) {
             problems.push(Problem::at(group.name.span.clone(), format!("a second group `{}`", group.name.text)));
         }
         let colour = group.colour.map_or(PALETTE[groups.len() % PALETTE.len()], |colour| colour.0);
@@ -179,32 +185,34 @@ fn groups(file: &SceneFile, problems: &mut Vec<Problem>) -> Vec<Group> {
 }
 
 fn obstacles(file: &SceneFile, workshop: Workshop, root: &Place, problems: &mut Vec<Problem>) -> Vec<Obstacle> {
-    let mut assemblies: Vec<(&str, Motion)> = Vec::new();
+    let mut assemblies: HashMap<&str, Motion> = HashMap::new();
     for (index, assembly) in file.assemblies.iter().enumerate() {
-        if assemblies.iter().any(|(name, _)| *name == assembly.name.text) {
+        if assemblies.contains_key(assembly.name.text.as_str()) {
             problems
                 .push(Problem::at(assembly.name.span.clone(), format!("a second assembly `{}`", assembly.name.text)));
         }
         match workshop.motion(&assembly.motion, &root.key("assembly").index(index).key("motion")) {
-            Ok(motion) => assemblies.push((&assembly.name.text, motion)),
+            Ok(motion) => drop(assemblies.insert(&assembly.name.text, motion)),
             Err(problem) => problems.push(problem),
         }
     }
-    let mut obstacles: Vec<Obstacle> = Vec::new();
+    let (mut obstacles, mut names) = (Vec::new(), HashSet::new());
     for (index, given) in file.obstacles.iter().enumerate() {
         let place = root.key("obstacle").index(index);
         given.name.iter().for_each(|name| check_name(name, problems));
         let name = given.name.as_ref().map_or_else(|| format!("obstacle{index}"), |name| name.text.clone());
-        if obstacles.iter().any(|other| other.name == name) {
+        if !names.insert(name.clone()) {
             let problem = place.key("name").problem(format!("a second obstacle `{name}`"));
             problems
                 .push(problem.help("give each a `name` of its own; those without are called obstacle0, obstacle1, …"));
         }
         let mut motions = Vec::new();
         if let Some(assembly) = &given.assembly {
-            match assemblies.iter().find(|(name, _)| *name == assembly.text) {
-                Some((_, motion)) => motions.push(motion.clone()),
-                None => problems.push(unknown("assembly", assembly, assemblies.iter().map(|(name, _)| *name))),
+            if let Some(motion) = assemblies.get(assembly.text.as_str()) {
+                motions.push(motion.clone());
+            } else {
+                let known = file.assemblies.iter().map(|assembly| assembly.name.text.as_str());
+                problems.push(unknown("assembly", assembly, known));
             }
         }
         if let Some(motion) = &given.motion {
@@ -285,31 +293,55 @@ fn check_start(
     }
     let allowed = -settings.criteria.tolerance * particles.smallest_radius();
     let owner = clumps.owners(particles.len());
-    let mut overlaps: Vec<String> = Vec::new();
-    for (i, j) in neighbours::pairs_in(particles.cell.as_ref(), &particles.position, &particles.radius) {
-        let (gap, _) = particles.gap(i as usize, j as usize);
-        let held = owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
-        if gap < allowed && !held {
-            overlaps.push(format!("particles {i} and {j} by {:.3e}", -gap));
+    let mut overlaps = Overlaps::default();
+    let radius = &particles.radius;
+    let _ = neighbours::partners_in(particles.cell.as_ref(), &particles.position, radius, |i, partners| {
+        for &j in partners {
+            let (gap, _) = particles.gap(i as usize, j as usize);
+            let held = owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
+            if gap < allowed && !held {
+                overlaps.add(|| format!("particles {i} and {j} by {:.3e}", -gap));
+            }
         }
-    }
+        // Those of a heap in one point would take for ever.
+        if overlaps.count > ENOUGH_OVERLAPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let (surroundings, mut near) = (Surroundings::new((0..).zip(placed.iter().copied())), Vec::new());
     for (i, &centre) in particles.position.iter().enumerate() {
-        for (obstacle, placed) in obstacles.iter().zip(placed) {
-            placed.touches(centre, particles.radius[i], 0.0, &mut |touch| {
+        surroundings.find(centre, radius[i], &mut near);
+        for (obstacle, placed) in near.iter().map(|k| (&obstacles[*k as usize], placed[*k as usize])) {
+            let name = &obstacle.name;
+            placed.touches(centre, radius[i], 0.0, &mut |touch| {
                 if touch.gap < allowed {
-                    overlaps.push(format!("particle {i} and obstacle `{}` by {:.3e}", obstacle.name, -touch.gap));
+                    overlaps.add(|| format!("particle {i} and obstacle `{name}` by {:.3e}", -touch.gap));
                 }
             });
         }
     }
-    if !overlaps.is_empty() {
-        let more = overlaps.len().saturating_sub(MOST_OVERLAPS);
-        overlaps.truncate(MOST_OVERLAPS);
-        let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+    if overlaps.count > 0 {
+        let more = overlaps.count - overlaps.first.len();
+        let at_least = if overlaps.count > ENOUGH_OVERLAPS { "at least " } else { "" };
+        let rest = if more > 0 { format!(", and {at_least}{more} more") } else { String::new() };
         problems.push(
-            Problem::general(format!("the start overlaps: {}{rest}", overlaps.join("; ")))
+            Problem::general(format!("the start overlaps: {}{rest}", overlaps.first.join("; ")))
                 .help("particles must not overlap each other or an obstacle at t = 0 (indices count from 0)"),
         );
+    }
+}
+
+/// Overlaps at the start: how many, and the first few in words.
+#[derive(Default)]
+struct Overlaps {
+    count: usize,
+    first: Vec<String>,
+}
+
+impl Overlaps {
+    fn add(&mut self, words: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.len() < MOST_OVERLAPS {
+            self.first.push(words());
+        }
     }
 }
 
@@ -336,10 +368,16 @@ impl Laws<'_> {
             [] => vec![0.0],
             groups => groups.iter().map(|group| group.roughness.map_or(0.0, |size| size.0)).collect(),
         };
-        let sums = |others: &[f64]| group_roughness.iter().flat_map(|a| others.iter().map(move |b| a + b)).collect();
+        // Of all pairs only the smoothest and the roughest need be looked at.
+        let extremes = |sizes: &[f64]| {
+            let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+            [least, sizes.iter().copied().fold(0.0, f64::max)]
+        };
+        let [smoothest, roughest] = extremes(&group_roughness);
+        let sums = |others: [f64; 2]| [smoothest + others[0], roughest + others[1]];
         let (shared, shared_place) = (&self.file.contact.law, self.root.key("contact").key("law"));
-        let mut law = |given: &LawFile, place: &Place, sums: Vec<f64>| {
-            self.law(given, place, &sums).unwrap_or_else(|problem| {
+        let mut law = |given: &LawFile, place: &Place, sums: [f64; 2]| {
+            self.law(given, place, sums).unwrap_or_else(|problem| {
                 // Obstacles share the scene's law, and what is wrong with it.
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -347,11 +385,11 @@ impl Laws<'_> {
                 Law::Inelastic
             })
         };
-        let between_particles = law(shared, &shared_place, sums(&group_roughness));
+        let between_particles = law(shared, &shared_place, sums([smoothest, roughest]));
         let mut with_obstacle = Vec::new();
         for (index, obstacle) in self.obstacles.iter().enumerate() {
             let own = self.file.obstacles.get(index).and_then(|obstacle| obstacle.law.as_ref());
-            let sums = sums(&[obstacle.roughness]);
+            let sums = sums([obstacle.roughness; 2]);
             with_obstacle.push(match own {
                 Some(own) => law(own, &self.root.key("obstacle").index(index).key("law"), sums),
                 None => law(shared, &shared_place, sums),
@@ -370,8 +408,8 @@ impl Laws<'_> {
         }
     }
 
-    /// The law written at a place, between surfaces whose roughness sizes have these sums.
-    fn law(&self, given: &LawFile, place: &Place, sums: &[f64]) -> Result<Law, Problem> {
+    /// The law written at a place, between surfaces the sum of whose roughness sizes is between these two.
+    fn law(&self, given: &LawFile, place: &Place, sums: [f64; 2]) -> Result<Law, Problem> {
         match given {
             LawFile::Inelastic => Ok(Law::Inelastic),
             LawFile::Aggregating(AggregatingFile { strength }) => {

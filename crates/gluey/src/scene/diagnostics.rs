@@ -1,5 +1,6 @@
 //! What is wrong with a scene file, for who wrote it: every problem with its line, column, and what would be right.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ use super::tree::{Branch, remove, smallest_entry};
 const MOST_PROBLEMS: usize = 30;
 /// Characters of a line that are shown.
 const LONG_LINE: usize = 120;
+/// Characters of a message that are shown: it may quote what is in the file.
+const LONG_MESSAGE: usize = 2_000;
 /// Tables of which a file has one.
 const SINGLE_TABLES: [&str; 6] = ["time", "contact", "environment", "solver", "output", "picture"];
 /// How the parser starts to say that a table which stands for a choice is empty.
@@ -79,19 +82,28 @@ impl SceneError {
 
     fn write_problem(&self, f: &mut fmt::Formatter, problem: &Problem) -> fmt::Result {
         let path = self.path.display();
+        let (message, help) = (shortened(&problem.message), problem.help.as_deref().map(shortened));
         let Some(span) = &problem.span else {
-            write!(f, "{path}: {}", problem.message)?;
-            return problem.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  help: {help}"));
+            write!(f, "{path}: {message}")?;
+            return help.map_or(Ok(()), |help| write!(f, "\n  help: {help}"));
         };
         let (line, column) = self.place(span.start);
         let number = line.to_string();
         let covered = self.text.get(span.clone()).map_or(1, |s| s.lines().next().unwrap_or("").chars().count());
         let (source, indent, width) = excerpt(self.text.lines().nth(line - 1).unwrap_or(""), column - 1, covered);
-        writeln!(f, "{path}:{line}:{column}: {}", problem.message)?;
+        writeln!(f, "{path}:{line}:{column}: {message}")?;
         let blank = " ".repeat(number.len());
         writeln!(f, "  {number} | {source}")?;
         write!(f, "  {blank} | {indent}{}", "^".repeat(width))?;
-        problem.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  {blank} = {help}"))
+        help.map_or(Ok(()), |help| write!(f, "\n  {blank} = {help}"))
+    }
+}
+
+/// The beginning of a text that is too long to be read.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONG_MESSAGE) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
     }
 }
 
@@ -108,13 +120,16 @@ fn excerpt(line: &str, start: usize, covered: usize) -> (String, String, usize) 
 
 impl fmt::Display for SceneError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (k, problem) in self.problems.iter().enumerate() {
+        for (k, problem) in self.problems.iter().take(MOST_PROBLEMS).enumerate() {
             if k > 0 {
                 f.write_str("\n\n")?;
             }
             self.write_problem(f, problem)?;
         }
-        Ok(())
+        match self.problems.len().saturating_sub(MOST_PROBLEMS) {
+            0 => Ok(()),
+            more => write!(f, "\n\nand {more} more"),
+        }
     }
 }
 
@@ -150,6 +165,13 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Problem>> {
             left_out.push(vec![Branch::from(name)]);
             remove(&mut table, &[Branch::from(name)]);
         }
+    }
+    // A good file is read without a copy of its tree; one that is not is parsed again.
+    if problems.is_empty() {
+        if let Ok(value) = T::deserialize(Deserializer::from(table)) {
+            return Ok(value);
+        }
+        table = DeTable::parse_recoverable(text).0;
     }
     loop {
         match T::deserialize(Deserializer::from(table.clone())) {

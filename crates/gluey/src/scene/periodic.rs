@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::diagnostics::Problem;
 use super::tree::Place;
 use super::value::{Finite, shown};
-use crate::geometry::{Cell, Images, Obstacle, Placed};
+use crate::geometry::{Cell, Images, Obstacle, Placed, Unrepeatable};
 use crate::interaction::Interactions;
 
 /// The least period, in greatest radii. Above 4, nobody touches a partner on both sides; the rest is room to move in a step.
@@ -53,15 +53,28 @@ pub(super) fn images(
 ) -> Vec<Option<Images>> {
     let one = |(index, obstacle): (usize, &Obstacle)| {
         let found = Images::of(&obstacle.at(0.0), cell?);
-        let refuse = |axis: usize| {
-            let (name, axis) = (&obstacle.name, AXES[axis]);
-            let problem = place.index(index).key("shape").problem(format!(
-                "obstacle `{name}` cannot repeat along {axis}, which is periodic: it has no end there and is not parallel to it"
-            ));
-            problems.push(problem.help(
-                "planes and sides of containers must be parallel to periodic directions; use a plate or a solid box \
-                 to close them, or open the sides of the container",
-            ));
+        let refuse = |why: Unrepeatable| {
+            let (name, shape) = (&obstacle.name, place.index(index).key("shape"));
+            let problem = match why {
+                Unrepeatable::Endless { axis } => shape.problem(format!(
+                    "obstacle `{name}` cannot repeat along {axis}, which is periodic: it has no end there and is not parallel \
+                     to it",
+                    axis = AXES[axis]
+                )),
+                Unrepeatable::TooLong { axis, periods } => shape.problem(format!(
+                    "obstacle `{name}` goes {periods:.1e} times around the cell along {}: too long",
+                    AXES[axis]
+                )),
+            };
+            problems.push(problem.help(match why {
+                Unrepeatable::Endless { .. } => {
+                    "planes and sides of containers must be parallel to periodic directions; use a plate or a solid box to \
+                     close them, or open the sides of the container"
+                }
+                Unrepeatable::TooLong { .. } => {
+                    "make it shorter or the cell wider; what has no end along a periodic direction does not count there"
+                }
+            }));
         };
         found.map_err(refuse).ok()
     };

@@ -10,7 +10,9 @@ use super::attachment;
 use super::diagnostics::Problem;
 use super::tree::Place;
 use super::value::{Finite, Name, NotNegative, Positive, Vector};
-use crate::geometry::{BoxSide, FieldError, Funnel, Motion, Plate, Pose, Section, Shape, Side, TriangleMesh, Wheel};
+use crate::geometry::{
+    BoxSide, FieldError, Funnel, Motion, Plate, Pose, Section, Shape, Side, Timetable, TriangleMesh, Wheel,
+};
 
 /// The shape of an obstacle, where it is at t = 0.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -451,13 +453,11 @@ impl Workshop<'_> {
                 let times: Vec<f64> = f.times.iter().map(|time| time.0).collect();
                 let offsets = f.offsets.as_ref().map(|list| list.iter().map(|v| self.point(v)).collect());
                 let angles = f.angles.as_ref().map(|list| list.iter().map(|angle| angle.0).collect());
-                Motion::Table {
-                    offsets: offsets.transpose()?.unwrap_or_else(|| vec![DVec3::ZERO; times.len()]),
-                    angles: angles.unwrap_or_else(|| vec![0.0; times.len()]),
-                    times,
-                    centre: self.point_or(f.centre.as_ref(), DVec3::ZERO)?,
-                    axis: axis(f.axis.as_ref()),
-                }
+                let offsets = offsets.transpose()?.unwrap_or_else(|| vec![DVec3::ZERO; times.len()]);
+                let angles = angles.unwrap_or_else(|| vec![0.0; times.len()]);
+                let table = Timetable::new(times, offsets, angles).map_err(|error| told(&error, &place))?;
+                let centre = self.point_or(f.centre.as_ref(), DVec3::ZERO)?;
+                Motion::Table { table, centre, axis: axis(f.axis.as_ref()) }
             }
         };
         motion.check(self.dimension).map_err(|error| told(&error, &place))?;

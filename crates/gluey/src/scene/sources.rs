@@ -14,7 +14,7 @@ use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile,
 use super::periodic;
 use super::tree::Place;
 use super::value::{Name, Radii, Vector, shown, usable};
-use crate::geometry::{Cell, Particles, Placed, volume};
+use crate::geometry::{Cell, Particles, Placed, Surroundings, volume};
 
 /// Random places tried for a particle before a fill gives up.
 pub(super) const TRIES: usize = 20_000;
@@ -55,7 +55,7 @@ impl Seedling {
     }
 }
 
-impl Nursery<'_> {
+impl<'a> Nursery<'a> {
     /// The particles of all sources, in the order of the file.
     pub(super) fn grow(&self, sources: &[ParticlesFile], problems: &mut Vec<Problem>) -> Particles {
         let mut particles = Particles { cell: self.cell, ..Particles::default() };
@@ -137,8 +137,8 @@ impl Nursery<'_> {
     }
 
     /// Where the scene says in which directions space repeats.
-    pub(super) fn periodic(&self) -> Place<'_> {
-        Place::root(self.place.text()).key("periodic")
+    pub(super) fn periodic(&self) -> Place<'a> {
+        self.place.file().key("periodic")
     }
 
     pub(super) fn group(&self, name: &str) -> Result<u32, String> {
@@ -319,12 +319,15 @@ impl Nursery<'_> {
         let mut order: Vec<usize> = (0..fill.count).collect();
         order.sort_by(|&a, &b| radii[b].total_cmp(&radii[a]).then(a.cmp(&b)));
         let mut crowd = Crowd::new(placed, fill.radius.greatest, gap);
+        let (surroundings, mut near) = (Surroundings::new((0..).zip(self.obstacles.iter().copied())), Vec::new());
         let mut seedlings = vec![Seedling::new(DVec3::ZERO, 0.0); fill.count];
         for (done, &index) in order.iter().enumerate() {
             let radius = radii[index];
             let free = |centre: &DVec3| {
-                crowd.has_room(*centre, radius)
-                    && self.obstacles.iter().all(|obstacle| obstacle.leaves_room(*centre, radius, gap))
+                crowd.has_room(*centre, radius) && {
+                    surroundings.find(*centre, radius + gap, &mut near);
+                    near.iter().all(|k| self.obstacles[*k as usize].leaves_room(*centre, radius, gap))
+                }
             };
             let found = (0..TRIES).filter_map(|_| region.sample(radius, random)).find(free);
             let Some(centre) = found else {
@@ -486,7 +489,7 @@ impl Crowd {
     pub(super) fn add(&mut self, centre: DVec3, radius: f64) {
         let images = self.cell.map(|cell| {
             let inside = cell.wrap(centre);
-            cell.shifts_near(inside, self.side).map(move |shift| inside + shift)
+            cell.shifts_near(inside, self.side, 0.5).map(move |shift| inside + shift)
         });
         let alone = if images.is_none() { Some(centre) } else { None };
         for image in alone.into_iter().chain(images.into_iter().flatten()) {

@@ -1,24 +1,32 @@
 //! The file as a tree of keys and values: where an entry stands, whatever it means.
 
+use std::cell::OnceCell;
 use std::ops::Range;
+use std::rc::Rc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::diagnostics::Problem;
 
-/// An entry of a scene file, named by the keys that lead to it. Its bytes are looked up when a problem asks for them:
-/// a good scene pays nothing.
+/// An entry of a scene file, named by the keys that lead to it. Its bytes are looked up when a problem asks for them: a
+/// good scene pays nothing, and one with many problems is parsed once for all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Place<'a> {
     text: &'a str,
+    tree: Rc<OnceCell<Spanned<DeTable<'a>>>>,
     path: Vec<Branch>,
 }
 
 impl<'a> Place<'a> {
     /// The whole file.
     pub(super) fn root(text: &'a str) -> Self {
-        Self { text, path: Vec::new() }
+        Self { text, tree: Rc::default(), path: Vec::new() }
+    }
+
+    /// The whole file, from any entry of it.
+    pub(super) fn file(&self) -> Self {
+        Self { text: self.text, tree: self.tree.clone(), path: Vec::new() }
     }
 
     /// The text of the file.
@@ -39,12 +47,12 @@ impl<'a> Place<'a> {
     fn step(&self, branch: Branch) -> Self {
         let mut path = self.path.clone();
         path.push(branch);
-        Self { text: self.text, path }
+        Self { text: self.text, tree: self.tree.clone(), path }
     }
 
     /// A problem with this entry; where it is not written, with the nearest one around it that is.
     pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
-        let (table, _) = DeTable::parse_recoverable(self.text);
+        let table = self.tree.get_or_init(|| DeTable::parse_recoverable(self.text).0);
         Problem { span: span(table.get_ref(), &self.path), message: message.into(), help: None }
     }
 }

@@ -1,9 +1,15 @@
 //! Why a step could not be taken. The state is then as it was before the step.
 
+use std::fmt;
+
 use thiserror::Error;
 
 use crate::environment::EnvironmentError;
+use crate::geometry::Unrepeatable;
 use crate::interaction::InteractionError;
+
+/// Moves by more than so many of the smallest radii in a step leave the projection little to hold on to.
+const LONG_WAY: f64 = 100.0;
 
 /// For who runs the simulation.
 #[derive(Debug, Error)]
@@ -16,8 +22,8 @@ pub enum StepError {
     Interaction(#[from] InteractionError),
     /// Closing obstacles leave some particles no admissible velocity.
     #[error(
-        "no velocity is admissible: {particles} pinched between {partners}; slow or stop what closes on it, or set \
-         `solver.when_pinched = \"continue\"` to go on with the least violation"
+        "no velocity is admissible: {particles} pinched {}, or set `solver.when_pinched = \"continue\"` to go on with the \
+         least violation", pinching(.partners)
     )]
     Pinched {
         /// The particles, by index.
@@ -41,7 +47,7 @@ pub enum StepError {
     /// The projection did not reach its tolerance.
     #[error(
         "the projection {how} at residual {residual:.2e} after {sweeps} sweeps; the tolerance is {tolerance:.1e} of the \
-         smallest radius: raise `solver.tolerance` or `solver.max_sweeps`, or set `solver.at_limit = \"continue\"`"
+         smallest radius: {}", remedy(.fastest)
     )]
     NotConverged {
         /// "stalled", "met its limit" or "broke down".
@@ -52,15 +58,45 @@ pub enum StepError {
         tolerance: f64,
         /// Sweeps spent.
         sweeps: u64,
+        /// Who would move farthest in the step without contacts, by index, and how far, relative to the smallest radius.
+        fastest: (usize, f64),
     },
     /// The far field of all spheres and clumps do not go together.
     #[error("clumps cannot be held together in the far field of all spheres; use another drag than `rotne-prager`")]
     ClumpsInFarField,
     /// A position or velocity is NaN or infinite.
-    #[error("particle {particle} would get a velocity that is not finite")]
+    #[error(
+        "particle {particle} would get a {what} that is not finite: look at where it is and what acts on it, or reduce \
+         `time.dt`"
+    )]
     NotFinite {
         /// Its index.
         particle: usize,
+        /// "position" or "velocity".
+        what: &'static str,
+    },
+    /// So far from the origin the numbers are too coarse for a contact.
+    #[error(
+        "particle {particle} at {axis} = {coordinate:.3e} touches {partner}, but with numbers as large as {size:.1e} \
+         rounding makes gaps uncertain by {rounding:.1e}, and {allowed:.1e} is allowed (`solver.tolerance` of the smallest \
+         radius): put the origin, or what is large, nearer to the particles, take who goes far out by an [[outlet]] or \
+         [periodic], or raise `solver.tolerance`"
+    )]
+    Unresolved {
+        /// The particle, by index.
+        particle: usize,
+        /// The axis along which it is farthest out.
+        axis: &'static str,
+        /// Where it would be along this axis (length).
+        coordinate: f64,
+        /// What it touches.
+        partner: String,
+        /// The largest number that the gap is computed from (length).
+        size: f64,
+        /// What rounding may do to the gap (length).
+        rounding: f64,
+        /// What it may be (length).
+        allowed: f64,
     },
     /// With sub-steps off, an obstacle would sweep past a particle's centre.
     #[error(
@@ -90,6 +126,21 @@ pub enum StepError {
         /// When (time).
         time: f64,
     },
+    /// An obstacle goes around the periodic cell too often.
+    #[error(
+        "obstacle `{obstacle}` goes {periods:.1e} times around the periodic cell along {axis} at t = {time}: make it shorter \
+         or the cell wider"
+    )]
+    TooLongForCell {
+        /// Its name.
+        obstacle: String,
+        /// The axis.
+        axis: &'static str,
+        /// How often.
+        periods: f64,
+        /// When (time).
+        time: f64,
+    },
     /// The periodic cell is too narrow for the particles, however short the step.
     #[error(
         "the periodic cell is {period:.3e} wide, too narrow for particles of radius {radius:.3e}, which could touch each \
@@ -105,15 +156,110 @@ pub enum StepError {
     },
     /// The step would have to be split without end.
     #[error(
-        "the step would need more than {most} sub-steps: particle {particle} moves by {displacement:.3e} of the smallest \
-         radius in one; reduce `time.dt` or look at the forces on it"
+        "the step would need more than {most} sub-steps: {culprit}{}, or reduce `time.dt` below {dt:.1e}", .culprit.advice()
     )]
     TooManySubsteps {
         /// The limit.
         most: u32,
+        /// What goes too far.
+        culprit: Culprit,
+        /// With a step so short the sub-steps would do (time).
+        dt: f64,
+    },
+}
+
+impl StepError {
+    pub(super) fn unrepeatable(obstacle: &str, why: Unrepeatable, time: f64) -> Self {
+        let (obstacle, name) = (obstacle.to_owned(), |axis: usize| ["x", "y", "z"][axis]);
+        match why {
+            Unrepeatable::Endless { axis } => Self::CannotRepeat { obstacle, axis: name(axis), time },
+            Unrepeatable::TooLong { axis, periods } => {
+                Self::TooLongForCell { obstacle, axis: name(axis), periods, time }
+            }
+        }
+    }
+}
+
+/// What goes too far in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Culprit {
+    /// An obstacle near a particle.
+    Obstacle {
+        /// Its name.
+        name: String,
+        /// How far it moves in a whole step (length).
+        path: f64,
+        /// The particle, by index.
+        particle: usize,
+    },
+    /// A contact that slides.
+    Particle {
         /// The fastest particle, by index.
         particle: usize,
         /// Its displacement in a whole step, relative to the smallest radius.
         displacement: f64,
     },
+    /// A particle in a periodic cell, which must not reach two images of another.
+    InCell {
+        /// Its index.
+        particle: usize,
+        /// How far it may get in a whole step (length).
+        path: f64,
+        /// The smallest period (length).
+        period: f64,
+    },
+    /// A clump that turns.
+    Clump {
+        /// Its index.
+        clump: usize,
+        /// By how much in a whole step (radians).
+        angle: f64,
+    },
+}
+
+impl Culprit {
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Obstacle { .. } => ": slow the obstacle",
+            Self::Particle { .. } => ": look at the forces on it and at its start",
+            Self::InCell { .. } => ": look at the forces on it, widen the cell",
+            Self::Clump { .. } => ": look at the forces on it and at its spin",
+        }
+    }
+}
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Obstacle { name, path, particle } => {
+                write!(f, "obstacle `{name}` moves by up to {path:.3e} in it beside particle {particle}")
+            }
+            Self::Particle { particle, displacement } => {
+                write!(f, "particle {particle} moves by {displacement:.3e} of the smallest radius in it")
+            }
+            Self::InCell { particle, path, period } => write!(
+                f,
+                "particle {particle} may move by {path:.3e} in it, too far for a periodic cell {period:.3e} wide"
+            ),
+            Self::Clump { clump, angle } => write!(f, "clump {clump} turns by {angle:.3e} rad in it"),
+        }
+    }
+}
+
+/// What would help a projection that did not converge.
+fn remedy(fastest: &(usize, f64)) -> String {
+    let (particle, displacement) = fastest;
+    if *displacement > LONG_WAY {
+        let way = format!("particle {particle} would move by {displacement:.1e} of the smallest radius in the step");
+        return format!("{way}: reduce `time.dt`, or look at the forces on it");
+    }
+    "raise `solver.tolerance` or `solver.max_sweeps`, or set `solver.at_limit = \"continue\"`".to_owned()
+}
+
+/// `particles` are those of the culprits, `partners` the obstacles among them.
+fn pinching(partners: &str) -> String {
+    if partners.is_empty() {
+        return "by each other; give them more room".to_owned();
+    }
+    format!("between {partners}; slow or stop what closes on them")
 }

@@ -9,6 +9,7 @@ mod gate;
 mod places;
 mod project;
 mod report;
+mod resolution;
 mod state;
 mod timings;
 mod vicinity;
@@ -16,7 +17,7 @@ mod vicinity;
 use glam::DVec3;
 
 pub use check::StateError;
-pub use error::StepError;
+pub use error::{Culprit, StepError};
 use gate::Traffic;
 pub use gate::{Crossings, Gate};
 pub use report::{Load, StepReport};
@@ -24,7 +25,7 @@ pub use state::State;
 pub use timings::Timings;
 
 use crate::adhesion::{Adhesion, Step};
-use crate::clump::Clump;
+use crate::clump::{Clump, Overturn};
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
 use crate::geometry::Obstacle;
@@ -160,9 +161,28 @@ impl Moving {
 
 /// Why a sub-step was not taken.
 enum Refusal {
-    /// It is this many times too long.
-    TooLong(f64),
+    /// It is so many times too long.
+    TooLong(f64, Haste),
     Failed(StepError),
+}
+
+/// What is too fast for a sub-step.
+#[derive(Clone, Copy)]
+enum Haste {
+    /// Contacts that slide.
+    Sliding,
+    /// An obstacle, which goes so far (length) beside a particle.
+    Obstacle { obstacle: usize, particle: usize, path: f64 },
+    /// A particle, which may go so far (length) in a periodic cell.
+    InCell { particle: usize, path: f64 },
+    /// A clump, which turns by so much (radians).
+    Clump { clump: usize, angle: f64 },
+}
+
+impl From<Overturn> for Refusal {
+    fn from(Overturn { clump, angle, times }: Overturn) -> Self {
+        Self::TooLong(times, Haste::Clump { clump, angle })
+    }
 }
 
 impl From<StepError> for Refusal {
@@ -226,11 +246,11 @@ impl Simulation {
                     left -= share;
                     pieces -= 1;
                 }
-                Err(Refusal::TooLong(times)) => {
+                Err(Refusal::TooLong(times, haste)) => {
                     before.get_or_insert_with(|| Moving::of(&self.state));
                     let needed = f64::from(pieces) * (SPLIT_MARGIN * times).ceil().max(2.0);
                     if needed + f64::from(self.workspace.report.substeps) > f64::from(self.settings.max_substeps) {
-                        let error = self.too_many_substeps();
+                        let error = self.too_many_substeps(haste, span.dt, times);
                         self.restore(before);
                         return Err(error);
                     }
@@ -311,14 +331,25 @@ impl Simulation {
         }
     }
 
-    fn too_many_substeps(&self) -> StepError {
-        let speeds = self.workspace.problem.apriori.iter().map(|v| v.length()).enumerate();
-        let (particle, speed) = speeds.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-        StepError::TooManySubsteps {
-            most: self.settings.max_substeps,
-            particle,
-            displacement: speed * self.settings.dt / self.smallest_radius(),
-        }
+    /// The refusal of a step of which a piece of length dt was still so many times too long.
+    fn too_many_substeps(&self, haste: Haste, dt: f64, times: f64) -> StepError {
+        let whole = self.settings.dt / dt;
+        let culprit = match haste {
+            Haste::Sliding => {
+                let (particle, displacement) = self.workspace.fastest(self.smallest_radius());
+                Culprit::Particle { particle, displacement: displacement * whole }
+            }
+            Haste::Obstacle { obstacle, particle, path } => {
+                Culprit::Obstacle { name: self.obstacles[obstacle].name.clone(), path: path * whole, particle }
+            }
+            Haste::InCell { particle, path } => {
+                let period = self.state.particles.cell.map_or(f64::INFINITY, |cell| cell.least_period());
+                Culprit::InCell { particle, path: path * whole, period }
+            }
+            Haste::Clump { clump, angle } => Culprit::Clump { clump, angle: angle * whole },
+        };
+        let most = self.settings.max_substeps;
+        StepError::TooManySubsteps { most, culprit, dt: (dt / times * f64::from(most)).min(0.5 * self.settings.dt) }
     }
 
     /// The smallest radius of those who are there or may come: the length scale of every tolerance.

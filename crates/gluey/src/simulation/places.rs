@@ -23,7 +23,9 @@ pub(super) struct Place {
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     obstacles: &'a [Obstacle],
-    places: &'a [Place],
+    each: &'a [Place],
+    /// The largest number that gaps to them are computed from (length).
+    farthest: f64,
 }
 
 impl<'a> Places<'a> {
@@ -35,18 +37,25 @@ impl<'a> Places<'a> {
         places: &'a mut Vec<Place>,
     ) -> Result<Self, StepError> {
         places.clear();
+        let mut farthest: f64 = 0.0;
         for obstacle in obstacles {
             let pose = obstacle.pose(t);
             let placed = obstacle.placed(pose);
-            let images = cell.map(|cell| Images::of(&placed, cell)).transpose().map_err(|axis| {
-                StepError::CannotRepeat { obstacle: obstacle.name.clone(), axis: ["x", "y", "z"][axis], time: t }
-            })?;
+            let refuse = |why| StepError::unrepeatable(&obstacle.name, why, t);
+            let images = cell.map(|cell| Images::of(&placed, cell)).transpose().map_err(refuse)?;
             let box_around = placed.confines().filter(|_| images.is_none());
             let (lower, upper) = box_around.unwrap_or((DVec3::NEG_INFINITY, DVec3::INFINITY));
-            let margin = ROUNDING * lower.abs().max(upper.abs());
+            let size = lower.abs().max(upper.abs());
+            farthest = farthest.max(if size.is_finite() { size } else { placed.numbers() }.max_element());
+            let margin = ROUNDING * size;
             places.push(Place { pose, lower: lower - margin, upper: upper + margin, images });
         }
-        Ok(Self { obstacles, places })
+        Ok(Self { obstacles, each: places, farthest })
+    }
+
+    /// The largest number that gaps are computed from, those of the particles aside (length).
+    pub(super) fn farthest(self) -> f64 {
+        self.farthest
     }
 
     pub(super) fn len(self) -> usize {
@@ -54,14 +63,14 @@ impl<'a> Places<'a> {
     }
 
     pub(super) fn get(self, k: usize) -> Placed<'a> {
-        self.obstacles[k].placed(self.places[k].pose).repeated(self.places[k].images.as_ref())
+        self.obstacles[k].placed(self.each[k].pose).repeated(self.each[k].images.as_ref())
     }
 
     /// [`Placed::may_reach`]; most obstacles are out of reach of most particles, which the boxes tell without turning the
     /// point into the frame of the obstacle.
     #[inline]
     pub(super) fn may_reach(self, k: usize, centre: DVec3, distance: f64) -> bool {
-        let Place { lower, upper, .. } = &self.places[k];
+        let Place { lower, upper, .. } = &self.each[k];
         let beyond = (*lower - centre).max(centre - *upper).max_element();
         beyond <= distance && self.may_reach_inside(k, centre, distance)
     }

@@ -23,7 +23,7 @@ use super::candidates::{Candidates, Excursion, MOST_FURTHER_PLANES, Search, plan
 use super::places::{Place, Places};
 use super::timings::{Clock, Part};
 use super::vicinity::Vicinity;
-use super::{Load, Recourse, Refusal, Settings, State, StepError, StepReport};
+use super::{Haste, Load, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme};
 use crate::clump::Moves;
 use crate::contact::{Pair, Partner};
@@ -113,7 +113,7 @@ pub(super) struct Workspace {
     /// Vⁿ⁺¹.
     pub velocity: Vec<DVec3>,
     /// What is around each particle.
-    vicinity: Vicinity,
+    pub vicinity: Vicinity,
     /// Buffers for searches in parallel.
     slots: Vec<Candidates>,
     curve: Curve,
@@ -170,7 +170,7 @@ impl Workspace {
                 self.report.unconverged += u32::from(!unseen.is_empty());
                 let slip = Self::refuse_slip(now, self.fastest_that_pushes(now))?;
                 self.report.slip = self.report.slip.max(slip);
-                return Ok(());
+                return Ok(self.refuse_unresolved(now)?);
             }
             self.tighten(&unseen.by_turning, now);
             self.bend(&unseen.at_walls, now, curved);
@@ -201,7 +201,7 @@ impl Workspace {
             return Err(StepError::ClumpsInFarField.into());
         }
         let (particles, prediction) = (&state.particles, &mut self.prediction);
-        self.moves.predict(&state.clumps, particles, (inertia, span.dt), prediction).map_err(Refusal::TooLong)
+        self.moves.predict(&state.clumps, particles, (inertia, span.dt), prediction).map_err(Refusal::from)
     }
 
     /// Their velocities as they turn.
@@ -209,7 +209,7 @@ impl Workspace {
         if now.state.clumps.is_empty() {
             return Ok(());
         }
-        self.moves.turn(&self.problem, &self.impulses, &mut self.velocity).map_err(Refusal::TooLong)
+        self.moves.turn(&self.problem, &self.impulses, &mut self.velocity).map_err(Refusal::from)
     }
 
     /// The problem without its rows, and a share of each particle's way and a margin as its diversion.
@@ -238,7 +238,7 @@ impl Workspace {
         let particles = &now.state.particles;
         let interval = (now.span.start, now.span.end());
         let allowed = now.settings.max_slip * now.length;
-        let mut times: f64 = 1.0;
+        let mut worst = (1.0, None);
         for (k, obstacle) in now.obstacles.iter().enumerate().filter(|(_, obstacle)| !obstacle.is_fixed()) {
             let placed = now.placed.get(k);
             let mut look = |i: usize, centre: DVec3| {
@@ -250,9 +250,14 @@ impl Workspace {
                     return Ok(());
                 }
                 let mut near = radius + slack > placed.horizon(); // images that were not looked at may be
-                placed.touches(centre, radius, slack, &mut |_| near = true);
+                if !near {
+                    placed.touches(centre, radius, slack, &mut |_| near = true);
+                }
+                let times = path / allowed.min(radius);
                 if near && allowed.is_finite() {
-                    times = times.max(path / allowed.min(radius));
+                    if times > worst.0 {
+                        worst = (times, Some(Haste::Obstacle { obstacle: k, particle: i, path }));
+                    }
                 } else if near && path > radius {
                     let obstacle = obstacle.name.clone();
                     return Err(StepError::ObstacleTooFast { obstacle, particle: i, path, radius });
@@ -266,7 +271,10 @@ impl Workspace {
                 }
             }
         }
-        if times > 1.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
+        match worst {
+            (times, Some(haste)) => Err(Refusal::TooLong(times, haste)),
+            _ => Ok(()),
+        }
     }
 
     /// Lists every pair that could meet. Gives the square of the largest tangential speed of those that would.
@@ -345,7 +353,7 @@ impl Workspace {
                 continue;
             }
             if !v.is_finite() {
-                return Err(StepError::NotFinite { particle: i });
+                return Err(StepError::NotFinite { particle: i, what: "velocity" });
             }
             self.diversion[i] = diverted;
             self.outran[i] = true;
@@ -425,6 +433,14 @@ impl Workspace {
         }
     }
 
+    /// Who would move farthest without contacts, or is moved farther by them, and how far, relative to a length.
+    pub(super) fn fastest(&self, length: f64) -> (usize, f64) {
+        let found = self.velocity.iter().chain(std::iter::repeat(&DVec3::ZERO));
+        let speeds = self.problem.apriori.iter().zip(found).map(|(apriori, v)| apriori.length().max(v.length()));
+        let (particle, speed) = speeds.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        (particle, speed * self.problem.dt / length)
+    }
+
     /// The velocities as the projection sees them.
     fn seen(&self, now: &Setting) -> &[DVec3] {
         if now.state.clumps.is_empty() { &self.velocity } else { self.moves.linear() }
@@ -467,7 +483,7 @@ impl Workspace {
         let (residual, sweeps) = (outcome.accuracy.residual, outcome.sweeps);
         let not_converged = |how| {
             let tolerance = now.settings.criteria.tolerance;
-            StepError::NotConverged { how, residual, tolerance, sweeps }
+            StepError::NotConverged { how, residual, tolerance, sweeps, fastest: self.fastest(now.length) }
         };
         let (recourse, error, verdict) = match &outcome.status {
             Status::Converged => return Ok(Verdict::Stands),
@@ -564,7 +580,11 @@ impl Workspace {
     /// where the linearised constraint would stop a near miss by more than the user allows.
     fn refuse_slip(now: &Setting, fastest: f64) -> Result<f64, Refusal> {
         let slip = fastest.sqrt() * now.span.dt / now.length;
-        if slip > now.settings.max_slip { Err(Refusal::TooLong(slip / now.settings.max_slip)) } else { Ok(slip) }
+        if slip > now.settings.max_slip {
+            Err(Refusal::TooLong(slip / now.settings.max_slip, Haste::Sliding))
+        } else {
+            Ok(slip)
+        }
     }
 }
 

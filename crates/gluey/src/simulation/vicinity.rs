@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::candidates::Search;
 use super::places::Places;
-use super::{Refusal, StepError};
-use crate::geometry::{Obstacle, Particles, Shape};
+use super::{Haste, Refusal, StepError};
+use crate::geometry::{Obstacle, Particles, Shape, Surroundings};
 use crate::neighbours::{Balls, Neighbours, Renewed};
 use crate::projection::ALONE;
 use crate::room::{make_room, set_length};
@@ -45,6 +45,10 @@ pub(super) struct Vicinity {
     known: Vec<Option<Obstacle>>,
     /// Those: obstacles that move, and meshes, which are long to compare with what they were.
     always: Vec<u32>,
+    /// Where those that are known stand.
+    surroundings: Surroundings,
+    /// Those of them that were found near a particle.
+    found: Vec<u32>,
     /// The clump of each particle when the list was made: pairs of one clump are left out of it.
     owner: Vec<u32>,
 }
@@ -57,7 +61,7 @@ impl Vicinity {
         let (least, widest) = (SKIN * search.length, WIDEST * search.length);
         let worthwhile = WORTHWHILE * fastest <= least + widest;
         if !self.knows(search.obstacles) || self.owner != search.owner {
-            self.learn(search.obstacles);
+            self.learn(search);
             self.owner.clear();
             self.owner.extend_from_slice(search.owner);
             self.neighbours = Neighbours::default();
@@ -94,18 +98,29 @@ impl Vicinity {
     fn refuse_second_images(&self, search: &Search) -> Result<(), Refusal> {
         let Some(cell) = &search.particles.cell else { return Ok(()) };
         let quarter = 0.25 * cell.least_period();
-        let mut times: f64 = 0.0;
-        for (extent, radius) in self.extent.iter().zip(&search.particles.radius) {
+        let mut worst = (0.0, None);
+        for (particle, (extent, radius)) in self.extent.iter().zip(&search.particles.radius).enumerate() {
             let needed = radius + 2.0 * search.margin;
             if needed >= quarter {
                 let period = cell.least_period();
                 return Err(StepError::NarrowCell { period, radius: *radius, needed }.into());
             }
-            if *extent >= quarter {
-                times = times.max((extent - radius) / (quarter - radius));
+            let path = extent - radius;
+            let times = path / (quarter - radius);
+            if *extent >= quarter && times > worst.0 {
+                worst = (times, Some(Haste::InCell { particle, path }));
             }
         }
-        if times > 0.0 { Err(Refusal::TooLong(times)) } else { Ok(()) }
+        match worst {
+            (times, Some(haste)) => Err(Refusal::TooLong(times, haste)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A bound of all coordinates that particles have or may be moved to in the step; infinite where something is not a number
+    /// (length). Each moves by h|V| ≤ h|V^{n+1/2}| + δ, and its ball has an extent no less than either.
+    pub(super) fn farthest(&self) -> f64 {
+        self.neighbours.farthest()
     }
 
     /// Those after particle i that may be near it, sorted.
@@ -212,37 +227,47 @@ impl Vicinity {
         self.known.len() == obstacles.len() && self.known.iter().zip(obstacles).all(same)
     }
 
-    fn learn(&mut self, obstacles: &[Obstacle]) {
+    fn learn(&mut self, search: &Search) {
+        let obstacles = search.obstacles;
         self.known = obstacles.iter().map(|obstacle| is_remembered(obstacle).then(|| obstacle.clone())).collect();
-        self.always = (0..obstacles.len() as u32).filter(|k| self.known[*k as usize].is_none()).collect();
+        let is_known = |k: &u32| self.known[*k as usize].is_some();
+        let all = 0..obstacles.len() as u32;
+        self.always = all.clone().filter(|k| !is_known(k)).collect();
+        self.surroundings = Surroundings::new(all.filter(is_known).map(|k| (k, search.placed.get(k as usize))));
     }
 
     fn remember(&mut self, search: &Search) {
         for (i, &centre) in search.particles.position.iter().enumerate() {
             let reach = self.neighbours.reach(i);
-            for k in around(&self.known, search, (centre, reach)) {
+            for k in around(&self.surroundings, search, (centre, reach), &mut self.found) {
                 make_room(&mut self.near, 1);
-                self.near.push((i as u32, k));
+                self.near.push((i as u32, *k));
             }
         }
     }
 
     /// The same for the few that have got new balls.
     fn remember_again(&mut self, search: &Search) {
-        let Self { neighbours, near, known, .. } = self;
+        let Self { neighbours, near, surroundings, found, .. } = self;
         for &i in neighbours.renewed() {
             let ball = (neighbours.centre(i as usize), neighbours.reach(i as usize));
             let [from, to] = [i, i + 1].map(|i| near.partition_point(|(particle, _)| *particle < i));
-            near.splice(from..to, around(known, search, ball).map(|k| (i, k)));
+            near.splice(from..to, around(surroundings, search, ball, found).iter().map(|k| (i, *k)));
         }
     }
 }
 
 /// The obstacles to remember that a ball reaches.
-fn around(known: &[Option<Obstacle>], search: &Search, (centre, extent): (DVec3, f64)) -> impl Iterator<Item = u32> {
+fn around<'a>(
+    surroundings: &Surroundings,
+    search: &Search,
+    (centre, extent): (DVec3, f64),
+    found: &'a mut Vec<u32>,
+) -> &'a [u32] {
     let reach = extent * (1.0 + MARGIN);
-    let reached = move |k: &u32| known[*k as usize].is_some() && search.placed.may_reach(*k as usize, centre, reach);
-    (0..known.len() as u32).filter(reached)
+    surroundings.find(centre, reach, found);
+    found.retain(|k| search.placed.may_reach(*k as usize, centre, reach));
+    found
 }
 
 fn is_remembered(obstacle: &Obstacle) -> bool {

@@ -200,7 +200,7 @@ fn classes(radii: &[f64]) -> Vec<f64> {
 /// Where the images of an obstacle are; none without a cell.
 fn images(obstacle: &Obstacle, people: &Particles) -> Result<Option<Images>, CrowdError> {
     let found = people.cell.as_ref().map(|cell| Images::of(&obstacle.at(0.0), cell)).transpose();
-    found.map_err(|axis| CrowdError::CannotRepeat { name: obstacle.name.clone(), axis: ["x", "y", "z"][axis] })
+    found.map_err(|why| CrowdError::CannotRepeat { name: obstacle.name.clone(), axis: ["x", "y", "z"][why.axis()] })
 }
 
 /// A grid over people, exits and walls, and `margin` around them: every way around a wall has room on it. Along a periodic
