@@ -249,10 +249,11 @@ impl Task<'_> {
             if ending.is_none() && sweeps >= due {
                 ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
             }
-            if matches!(ending, None | Some(Status::Stalled)) && self.should_finish(&mut course, impulses, &ending) {
-                if let Some(finished) = self.finish(&mut course, impulses) {
-                    break finished;
-                }
+            if matches!(ending, None | Some(Status::Stalled))
+                && self.should_finish(&mut course, impulses, ending.is_some())
+                && let Some(finished) = self.finish(&mut course, impulses)
+            {
+                break finished;
             }
             if let Some(status) = ending {
                 break (status, accuracy);
@@ -263,14 +264,14 @@ impl Task<'_> {
     }
 
     /// Whether the sweeps have cost as much as a finish would, or have stalled.
-    fn should_finish(&self, course: &mut Course, impulses: &[f64], ending: &Option<Status>) -> bool {
-        if course.finish == Finish::Unasked && (course.is_slow() || ending.is_some()) {
+    fn should_finish(&self, course: &mut Course, impulses: &[f64], stalled: bool) -> bool {
+        if course.finish == Finish::Unasked && (stalled || course.is_slow()) {
             let work = interior_point::work(self.problem, impulses, self.velocity);
             let sweeps = |work: f64| (FACTORISATIONS * work / (WORK_OF_A_ROW * impulses.len() as f64)) as u64;
             course.finish = work.map_or(Finish::Never, |work| Finish::At(sweeps(work)));
         }
         match course.finish {
-            Finish::At(due) => ending.is_some() || course.sweeps >= due,
+            Finish::At(due) => stalled || course.sweeps >= due,
             Finish::Unasked | Finish::Never => false,
         }
     }

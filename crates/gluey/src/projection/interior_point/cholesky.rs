@@ -76,10 +76,10 @@ impl Pattern {
                 joined[j as usize].push(i);
             }
         }
-        joined.iter_mut().for_each(|joined| {
+        for joined in &mut joined {
             joined.sort_unstable();
             joined.dedup();
-        });
+        }
         let order = of_least_degree(joined.clone());
         let tree = Tree::new(&order, &joined);
         let mut pattern =
@@ -203,7 +203,9 @@ impl Tree {
         for (at, supernode) in joined.iter().enumerate() {
             place_of[supernode.first..supernode.end].fill(at);
         }
-        joined.iter_mut().for_each(|supernode| supernode.parent = supernode.parent.map(|parent| place_of[parent]));
+        for supernode in &mut joined {
+            supernode.parent = supernode.parent.map(|parent| place_of[parent]);
+        }
         self.supernodes = joined;
     }
 }

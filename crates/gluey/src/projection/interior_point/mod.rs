@@ -135,7 +135,9 @@ pub(super) fn solution(
             return Some(Solution { impulses, velocity, accuracy, factorisations });
         }
         if round < MOST_ROUNDS {
-            missed.into_iter().for_each(|c| near[c] = true);
+            for c in missed {
+                near[c] = true;
+            }
         } else {
             near.fill(true);
         }
