@@ -67,19 +67,16 @@ impl Heap {
         let (low, high) = (along(-0.5 * side, 0.0), along(0.5 * side, top));
         let (roof, above) = (along(0.5 * side, top + 1.5), along(0.0, top + 0.7));
         let law = if gamma_min.is_finite() { format!("{{ gamma_min = {gamma_min:?} }}") } else { "{}".to_owned() };
-        let (forces, ball) = match ratio {
-            Some(ratio) => {
-                let radius = if side > 8.0 * RADIUS { 3.0 * RADIUS } else { RADIUS };
-                let ball = format!(
-                    "[[particles]]\nmass = {ratio:e}\nsource.list = [{{ position = {above}, radius = {radius} }}]\n"
-                );
-                (format!("gravity = {}", along(0.0, -fall * RADIUS / DT.powi(2))), ball)
-            }
+        let (forces, ball) = if let Some(ratio) = ratio {
+            let radius = if side > 8.0 * RADIUS { 3.0 * RADIUS } else { RADIUS };
+            let ball = format!(
+                "[[particles]]\nmass = {ratio:e}\nsource.list = [{{ position = {above}, radius = {radius} }}]\n"
+            );
+            (format!("gravity = {}", along(0.0, -fall * RADIUS / DT.powi(2))), ball)
+        } else {
             // ζ V = m g, h V = the fall.
-            None => {
-                let drag = DT * 10.0 / (fall * RADIUS);
-                (format!("gravity = {}\ndrag.coefficient = {drag}\ninertia = false", along(0.0, -10.0)), String::new())
-            }
+            let drag = DT * 10.0 / (fall * RADIUS);
+            (format!("gravity = {}\ndrag.coefficient = {drag}\ninertia = false", along(0.0, -10.0)), String::new())
         };
         format!(
             "dimension = {dimension}\nseed = {seed}\ntime = {{ dt = {DT}, until = 100 }}\ncontact.law.gluey = {law}\n\

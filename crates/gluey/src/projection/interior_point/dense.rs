@@ -168,11 +168,11 @@ mod tests {
             let mut front = front(&matrix);
             assert!(front.eliminate(pivots));
             let entry = |i: usize, j: usize| front.column(j)[i - j];
-            for i in 0..size {
-                for j in 0..=i {
+            for (i, row) in matrix.iter().enumerate() {
+                for (j, expected) in row[..=i].iter().enumerate() {
                     let product: f64 = (0..pivots.min(j + 1)).map(|k| entry(i, k) * entry(j, k)).sum();
                     let whole = product + if j >= pivots { entry(i, j) } else { 0.0 };
-                    assert!((whole - matrix[i][j]).abs() < 1e-11, "{size} {pivots}: {i} {j} {whole} {}", matrix[i][j]);
+                    assert!((whole - expected).abs() < 1e-11, "{size} {pivots}: {i} {j} {whole} {expected}");
                 }
             }
         }
