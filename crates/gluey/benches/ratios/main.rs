@@ -9,10 +9,13 @@ mod beds;
 mod clumps;
 #[path = "../../tests/common/mod.rs"]
 mod common;
+#[path = "../../tests/common/stubborn.rs"]
+mod heaps;
 #[path = "../../tests/common/interior_point.rs"]
 mod interior_point;
 mod solvers;
 mod steps;
+mod stubborn;
 mod sweep;
 mod table;
 
@@ -35,8 +38,9 @@ struct Wishes {
 type Section = fn(&Wishes) -> Answer<()>;
 
 /// Each with its name and title.
-const SECTIONS: [(&str, &str, Section); 6] = [
+const SECTIONS: [(&str, &str, Section); 7] = [
     ("solvers", "Solvers, to a residual of 1e-6 from the previous step's impulses", solvers::report),
+    ("stubborn", "Projections that sweeps stall on", stubborn::report),
     ("sweep", "A sweep against the bandwidth of memory", sweep::report),
     ("growth", "Growth with the number of spheres", steps::growth),
     ("threads", "Two threads against one", steps::threads),
