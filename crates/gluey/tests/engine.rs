@@ -78,19 +78,20 @@ fn heaps_that_almost_exactly_fit_do_not_stall() {
     }
 }
 
+/// Some end with the equalities, others a step before with velocities that nearly contradictory ones ask for.
 #[test]
 fn the_papers_equalities_contradict_each_other_in_most_of_these_heaps() {
-    let fails = |heap: String| {
+    let error = |heap: String| {
         let mut scene = scene(&heap.replace("[contact]", "[contact]\nscheme = \"paper\""));
-        let error = (0..2000).find_map(|_| scene.simulation.step().err());
-        if let Some(error) = &error {
-            assert!(matches!(error, StepError::Inconsistent { .. }), "{error}");
-            assert!(error.to_string().contains("one-projection"), "{error}");
-        }
-        error.is_some()
+        (0..2000).find_map(|_| scene.simulation.step().err())
     };
-    let failed = hexagonal_heaps(8).filter(|(_, heap)| fails(heap.clone())).count();
-    assert!(failed > 4, "{failed} of 8");
+    let errors: Vec<StepError> = hexagonal_heaps(24).filter_map(|(_, heap)| error(heap)).collect();
+    let (contradictions, others): (Vec<_>, Vec<_>) =
+        errors.iter().partition(|error| matches!(error, StepError::Inconsistent { .. }));
+    assert!(others.iter().all(|error| matches!(error, StepError::TooManySubsteps { .. })), "{others:?}");
+    assert!(contradictions.iter().all(|error| error.to_string().contains("one-projection")), "{contradictions:?}");
+    println!("{} contradictions, {} explosions", contradictions.len(), others.len());
+    assert!(errors.len() > 12 && contradictions.len() > 6, "{} and {} of 24", contradictions.len(), others.len());
 }
 
 #[test]
