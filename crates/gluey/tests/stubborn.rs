@@ -17,6 +17,8 @@ use rayon::prelude::*;
 use stubborn::{Heap, heaps};
 
 const MOST_FACTORISATIONS: u64 = 60;
+/// Above this, with glue, not all problems end: see docs/performance.md. The bench goes to 1e12.
+const MOST_RATIO: f64 = 1e8;
 
 struct Solved {
     outcome: Outcome,
@@ -64,7 +66,7 @@ fn look(problem: &Problem, solved: &Solved) -> (f64, f64) {
 
 #[test]
 fn glue_without_inertia_and_heavy_balls_end_with_the_tolerance() {
-    let counts: Vec<(Heap, u64)> = heaps(40, &[50, 100, 200])
+    let counts: Vec<(Heap, u64)> = heaps(40, &[50, 100, 200], MOST_RATIO)
         .into_par_iter()
         .map(|heap| {
             let (problem, start) = heap.hardest(60).unwrap();

@@ -12,6 +12,7 @@ use crate::{Wishes, cpu, on_threads};
 /// The hardest projection of so many steps is taken.
 const STEPS: u32 = 60;
 const MOST_FACTORISATIONS: f64 = 60.0;
+const MOST_RATIO: f64 = 1e12;
 
 /// How one ended.
 struct Ending {
@@ -25,7 +26,7 @@ struct Ending {
 pub fn report(wishes: &Wishes) -> Answer<()> {
     let number = if wishes.quick { 40 } else { 200 };
     let endings: Vec<Ending> =
-        heaps(number, &[50, 100, 200, 500, 1_000, 2_000]).into_iter().map(end).collect::<Answer<_>>()?;
+        heaps(number, &[50, 100, 200, 500, 1_000, 2_000], MOST_RATIO).into_iter().map(end).collect::<Answer<_>>()?;
     let mut bars = Table::new();
     let finished = endings.iter().filter(|ending| ending.factorisations > 0).count();
     bars.tell("problems, and of them finished by factorisation", format!("{number}, {finished}"));

@@ -21,7 +21,7 @@ pub struct Heap {
     pub fall: f64,
     /// γ_min; −∞ is smooth.
     pub gamma_min: f64,
-    /// The mass of a larger ball on top, relative to the others, to 1e8; none where there is none, and then no inertia.
+    /// The mass of a larger ball on top, relative to the others; none where there is none, and then no inertia.
     pub ratio: Option<f64>,
     pub seed: u64,
 }
@@ -30,12 +30,12 @@ pub struct Heap {
 const RADIUS: f64 = 0.1;
 const DT: f64 = 0.02;
 
-/// Heaps of every kind, of these numbers of particles.
-pub fn heaps(number: usize, counts: &[usize]) -> Vec<Heap> {
+/// Heaps of every kind, of these numbers of particles, with mass ratios to `most_ratio`.
+pub fn heaps(number: usize, counts: &[usize], most_ratio: f64) -> Vec<Heap> {
     let mut random = Pcg64Mcg::seed_from_u64(20);
     let mut heap = |seed| {
         let mut choose = |from: f64, to: f64| from * (to / from).powf(random.random());
-        let (fall, ratio, glue) = (choose(0.1, 13.0), choose(1e2, 1e8), choose(1.0, 4.0));
+        let (fall, ratio, glue) = (choose(0.1, 13.0), choose(1e2, most_ratio), choose(1.0, 4.0));
         Heap {
             dimension: 2 + (seed % 2) as usize,
             count: counts[seed as usize % counts.len()],
