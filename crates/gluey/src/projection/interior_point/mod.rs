@@ -6,8 +6,8 @@
 //! interior-point method does not mind either: it needs 15 to 40 factorisations whatever the problem, and a few more for a
 //! residual of 1e-10.
 //!
-//! It looks at a *working set*, the rows that are closed or nearly so, each connected component by itself. Rows that turn out
-//! to be violated join it and the method starts again, until there are none.
+//! Of many rows it looks at a *working set*, those that are closed or nearly so, each connected component by itself. If others
+//! turn out to be violated, it solves once more with all rows.
 
 mod cholesky;
 mod dense;
@@ -24,16 +24,16 @@ use cholesky::Pattern;
 use path::{Offer, Point};
 use system::{Bodies, NOBODY, System};
 
-/// Rows whose end gap is below this, relative to the problem's length, are in the first working set.
+/// Up to so many rows the working set is all of them.
+const FEW: usize = 1_000;
+/// Rows whose gap, at either end of the step, is below this, relative to the problem's length, are in the working set.
 const NEAR: f64 = 0.25;
 /// How far contacts are expected to move from where the method starts, relative to the length.
 const WIDTH: f64 = 1.0;
 /// Factorisations of one component; it has never needed half as many.
 const MOST_FACTORISATIONS: u64 = 100;
-/// After so many without a better residual rounding is all that is left.
-const FRUITLESS: u64 = 20;
-/// Working sets, each larger than the one before; then one of all rows.
-const MOST_ROUNDS: u32 = 8;
+/// After so many without a better residual, or half the complementarity gap, rounding is all that is left.
+const FRUITLESS: u64 = 30;
 /// Part of the tolerance that is aimed at: what is left is for rounding.
 const AIM: f64 = 0.5;
 /// Numbers in the factors of all components: 2 GB.
@@ -89,19 +89,11 @@ pub(super) struct Solution {
     pub factorisations: u64,
 }
 
-/// A connected component.
-struct Component {
-    system: System,
-    /// Impulses to start from, scaled.
-    start: Vec<f64>,
-}
-
 /// Multiplications of one factorisation for a solve that starts here; none where there can be none: where only products of
 /// the metric are known, or where the factors would take too much memory.
 pub(super) fn work(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Option<f64> {
     let metric = Bodies::new(problem)?;
-    let working = near_rows(problem, impulses, velocity);
-    let (patterns, _) = Working::new(problem, &metric, &working, impulses).patterns()?;
+    let (patterns, _) = Working::new(problem, &metric, &near_rows(problem, impulses, velocity), impulses).patterns()?;
     Some(patterns.iter().map(Pattern::work).sum())
 }
 
@@ -117,44 +109,38 @@ pub(super) fn solution(
     let most = criteria.max_sweeps.min(MOST_FACTORISATIONS);
     let (aim, width) = (AIM * criteria.tolerance * rate, WIDTH * rate);
     let (mut impulses, mut factorisations) = (impulses.to_vec(), 0);
-    for round in 1.. {
+    loop {
         let (patterns, mut working) = Working::new(problem, &metric, &near, &impulses).patterns()?;
         let parts = working.components.par_iter().zip(patterns);
         let solved: Vec<(Offer, u64)> = parts.map(|(part, pattern)| solve(part, pattern, (aim, width, most))).collect();
         factorisations += solved.iter().map(|(_, taken)| *taken).max().unwrap_or_default();
         for (part, (offer, _)) in working.components.iter().zip(&solved) {
-            part.write(problem, offer, &mut impulses);
-            part.add_velocities(&metric, offer, &mut working.base);
+            part.write_impulses(problem, &offer.lambda, &mut impulses);
+            part.add_velocities(&metric, &offer.u, &mut working.base);
         }
         let velocity = working.base;
         let overlap = -criteria.tolerance * problem.length;
-        let missed = |c: usize| !near[c] && problem.end_gap(&problem.rows[c], &velocity) < overlap;
-        let missed: Vec<usize> = (0..near.len()).filter(|c| missed(*c)).collect();
-        if missed.is_empty() {
+        let missed = |(row, near): (&Row, &bool)| !near && problem.end_gap(row, &velocity) < overlap;
+        if !problem.rows.iter().zip(&near).any(missed) {
             let accuracy = problem.accuracy_with(&impulses, &velocity);
             return Some(Solution { impulses, velocity, accuracy, factorisations });
         }
-        if round < MOST_ROUNDS {
-            for c in missed {
-                near[c] = true;
-            }
-        } else {
-            near.fill(true);
-        }
+        near.fill(true);
     }
-    None
 }
 
-/// Rows that are closed, or near it at the end of the step.
+/// The working set: rows that are closed, or near it at either end of the step.
 fn near_rows(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Vec<bool> {
-    let near =
-        |(row, impulse): (&Row, &f64)| *impulse > row.lower || problem.end_gap(row, velocity) < NEAR * problem.length;
-    problem.rows.iter().zip(impulses).map(near).collect()
+    let near = NEAR * problem.length;
+    let is_near = |(row, impulse): (&Row, &f64)| {
+        *impulse > row.lower || row.gap.min(problem.end_gap(row, velocity)) < near || problem.rows.len() <= FEW
+    };
+    problem.rows.iter().zip(impulses).map(is_near).collect()
 }
 
-/// The working set.
+/// The working set, in connected components.
 struct Working {
-    components: Vec<Component>,
+    components: Vec<System>,
     /// Velocities without the impulses of its rows.
     base: Vec<DVec3>,
 }
@@ -188,20 +174,14 @@ impl Working {
             number[body as usize] = members.len() as u32;
             members.push(body);
         }
-        let component = |(rows, bodies)| {
-            let system = System::new((problem, metric, &base), rows, bodies, &number);
-            let start =
-                |((row, steepness), lower): ((&u32, &f64), &f64)| (impulses[*row as usize] * steepness).max(*lower);
-            let start = system.rows.iter().zip(&system.steepness).zip(&system.lower).map(start).collect();
-            Component { system, start }
-        };
+        let component = |(rows, bodies)| System::new((problem, metric, &base), rows, bodies, &number);
         let components = lists.into_iter().filter(|(rows, _)| !rows.is_empty()).map(component).collect();
         Self { components, base }
     }
 
     /// The patterns of the components' factors, unless these take too much memory.
     fn patterns(self) -> Option<(Vec<Pattern>, Self)> {
-        let patterns: Vec<Pattern> = self.components.iter().map(|part| Pattern::new(&part.system)).collect();
+        let patterns: Vec<Pattern> = self.components.iter().map(Pattern::new).collect();
         let numbers: usize = patterns.iter().map(Pattern::size).sum();
         (numbers <= MOST_NUMBERS).then_some((patterns, self))
     }
@@ -217,35 +197,17 @@ fn lead(leader: &mut [u32], mut k: u32) -> u32 {
 }
 
 /// The solution of a component, or the best that was found, and how many factorisations it took.
-fn solve(part: &Component, pattern: Pattern, (aim, width, most): (f64, f64, u64)) -> (Offer, u64) {
-    let mut point = Point::new(&part.system, pattern, part.start.clone(), (aim, width));
-    let mut best = point.offer();
-    let mut best_at = 0;
+fn solve(part: &System, pattern: Pattern, (aim, width, most): (f64, f64, u64)) -> (Offer, u64) {
+    let mut point = Point::new(part, pattern, (aim, width));
+    let (mut best, mut least_gap, mut best_at) = (point.offer(), f64::INFINITY, 0);
     while best.residual > 1.0 && point.factorisations < most.min(best_at + FRUITLESS) && point.advance() {
         let offer = point.offer();
         if offer.residual < best.residual {
             (best, best_at) = (offer, point.factorisations);
         }
+        if point.gap() < 0.5 * least_gap {
+            (least_gap, best_at) = (point.gap(), point.factorisations);
+        }
     }
     (best, point.factorisations)
-}
-
-impl Component {
-    /// The impulses of its rows; those at their bounds exactly.
-    fn write(&self, problem: &Problem, offer: &Offer, impulses: &mut [f64]) {
-        let System { rows, steepness, lower, .. } = &self.system;
-        for (at, row) in rows.iter().enumerate() {
-            let least = problem.rows[*row as usize].lower;
-            let lambda = offer.lambda[at];
-            impulses[*row as usize] = if lambda == lower[at] { least } else { (lambda / steepness[at]).max(least) };
-        }
-    }
-
-    /// Adds R u of its bodies.
-    fn add_velocities(&self, metric: &Bodies, offer: &Offer, velocity: &mut [DVec3]) {
-        for (at, body) in self.system.bodies.iter().enumerate() {
-            let u = self.system.all_axes(&offer.u, at);
-            metric.each_sphere(*body, |sphere| velocity[sphere as usize] += metric.velocity(sphere, u));
-        }
-    }
 }

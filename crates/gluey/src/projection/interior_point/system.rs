@@ -122,6 +122,13 @@ fn root(s: DMat3) -> DMat3 {
     r
 }
 
+/// x + y as its rounding and what that lacks, exactly (Knuth).
+pub(super) fn two_sum(x: f64, y: f64) -> (f64, f64) {
+    let sum = x + y;
+    let y_taken = sum - x;
+    (sum, (x - (sum - y_taken)) + (y - y_taken))
+}
+
 /// Some rows of a problem, and the bodies that they join.
 pub(super) struct System {
     /// Which rows of the problem.
@@ -238,6 +245,41 @@ impl System {
         }
     }
 
+    pub(super) fn is_bounded(&self, row: usize) -> bool {
+        self.lower[row] > f64::NEG_INFINITY
+    }
+
+    /// What the distances of impulses are from: their bound, or 0 where there is none.
+    pub(super) fn base(&self, row: usize) -> f64 {
+        if self.is_bounded(row) { self.lower[row] } else { 0.0 }
+    }
+
+    /// u − Bᵀ λ with λ = base + distance + rest. λ has twice the precision of a number, and so has the sum.
+    pub(super) fn imbalance(&self, u: &[f64], (distance, rest): (&[f64], &[f64]), result: &mut Vec<f64>) {
+        let d = self.dimensions();
+        result.clear();
+        result.extend_from_slice(u);
+        let mut small = vec![0.0; u.len()];
+        for (c, (ends, (from, to))) in self.gradients().enumerate() {
+            let (y, lost) = two_sum(self.base(c), distance[c]);
+            let rest = lost + rest[c];
+            for (end, b) in [(ends[0], from), (ends[1], to)] {
+                if end == NOBODY {
+                    continue;
+                }
+                for (axis, b) in b.iter().enumerate() {
+                    let at = end as usize * d + axis;
+                    let product = b * y;
+                    let lost = b.mul_add(y, -product);
+                    let (sum, rounding) = two_sum(result[at], -product);
+                    result[at] = sum;
+                    small[at] += rounding - lost - b * rest;
+                }
+            }
+        }
+        result.iter_mut().zip(&small).for_each(|(sum, small)| *sum += small);
+    }
+
     /// Adds |B|ᵀ |y|: the size of the sums in Bᵀ y.
     pub(super) fn add_sizes(&self, y: &[f64], sizes: &mut [f64]) {
         let d = self.dimensions();
@@ -268,8 +310,25 @@ impl System {
         }
     }
 
+    /// The impulses Λ of its rows; those at their bounds exactly.
+    pub(super) fn write_impulses(&self, problem: &Problem, lambda: &[f64], impulses: &mut [f64]) {
+        for (at, row) in self.rows.iter().enumerate() {
+            let least = problem.rows[*row as usize].lower;
+            let is_least = lambda[at] == self.lower[at];
+            impulses[*row as usize] = if is_least { least } else { (lambda[at] / self.steepness[at]).max(least) };
+        }
+    }
+
+    /// Adds R u of its bodies.
+    pub(super) fn add_velocities(&self, metric: &Bodies, u: &[f64], velocity: &mut [DVec3]) {
+        for (at, body) in self.bodies.iter().enumerate() {
+            let u = self.all_axes(u, at);
+            metric.each_sphere(*body, |sphere| velocity[sphere as usize] += metric.velocity(sphere, u));
+        }
+    }
+
     /// u of a body with all its components.
-    pub(super) fn all_axes(&self, u: &[f64], body: usize) -> [f64; AXES] {
+    fn all_axes(&self, u: &[f64], body: usize) -> [f64; AXES] {
         let mut all = [0.0; AXES];
         let d = self.dimensions();
         self.axes.iter().zip(&u[body * d..(body + 1) * d]).for_each(|(axis, u)| all[*axis] = *u);
