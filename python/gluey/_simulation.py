@@ -155,13 +155,15 @@ class Simulation:
     def forces(self, values: ArrayLike | None) -> None:
         self._engine.set_forces(None if values is None else vectors("forces", values, self.dimension))
 
-    def set_environment(self, function: Callable[[Moment], Prediction]) -> None:
+    def set_environment(self, function: Callable[[Moment], Prediction], *, inertia: bool = True) -> None:
         """Lets a callable give the a-priori velocities, in place of the scene's gravity, forces, drag and flow.
 
         In every step (and sub-step) it gets a :class:`Moment` with the arrays positions, velocities, radii, masses,
         groups, ids, and time and dt. It returns V^{n+1/2}, the velocities that the particles would have at the end of the
         step without contacts (length / time), (n, 3) or (n, 2) in 2D; or a tuple of these and the velocity that a unit
-        impulse gives each particle (1 / mass), (n,), by default 1/m. An exception in it ends the step, and comes out as it
+        impulse gives each particle (1 / mass), (n,), by default 1/m. Without `inertia` the velocities do not go on from those
+        before, and the velocity per impulse is 1/(hζ), as in a fluid in which masses do not resist: clumps, which are held
+        together by what their spheres would do alone, must know. An exception in it ends the step, and comes out as it
         is; the state is then that before the step.
 
         >>> def fall(now):  # doctest: +SKIP
@@ -169,7 +171,7 @@ class Simulation:
         """
         if not callable(function):
             raise TypeError(f"the environment must be callable, not {function!r}")
-        self._engine.set_environment(partial(_ask, function, self.dimension))
+        self._engine.set_environment(partial(_ask, function, self.dimension), inertia=inertia)
 
     @property
     def contacts(self) -> Columns:

@@ -9,5 +9,5 @@ pub fn is_diagonal(scene: &Scene) -> bool {
     let span = Span { start: 0.0, dt: simulation.settings.dt };
     let mut prediction = Prediction::default();
     let predicted = simulation.environment.predict(&simulation.state.particles, span, &mut prediction);
-    predicted.is_err() || prediction.mobility.is_none()
+    predicted.is_err() || prediction.metric.is_diagonal()
 }

@@ -47,7 +47,7 @@ pub fn warnings(scene: &Scene, prediction: &Prediction) -> String {
     let (dt, particles) = (simulation.settings.dt, &simulation.state.particles);
     let least = |column: &[f64]| column.iter().copied().fold(f64::INFINITY, f64::min);
     let sides = Sides { radius: [particles.smallest_radius(); 2], mass: [least(&particles.mass); 2] };
-    let mobility = prediction.inverse_metric.iter().copied().fold(0.0, f64::max);
+    let mobility = prediction.metric.inverse_mass().iter().copied().fold(0.0, f64::max);
     let warning = |force: &PairForce| {
         let stiffness = force.stiffness(&sides);
         let ratio = dt * dt * stiffness * 2.0 * mobility;

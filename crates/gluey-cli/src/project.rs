@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use gluey::projection::{
     AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Distribution, InteriorPoint, LeastNorm, Outcome,
-    ProblemFile, Projection, Status, Uzawa,
+    ProblemFile, Projection, Solution, Status, Uzawa,
 };
 use serde_json::json;
 
@@ -55,9 +55,10 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
         let unswept = Criteria { max_sweeps: 0, ..criteria };
         timed(&mut *solver, file, (&unswept, &start));
         let (_, _, setup) = timed(&mut *solver, file, (&unswept, &start));
-        let (outcome, mut multipliers, whole) = timed(&mut *solver, file, (&criteria, &start));
+        let (outcome, mut solution, whole) = timed(&mut *solver, file, (&criteria, &start));
         let solve = whole.saturating_sub(setup);
-        let rule = rule.then(|| distributed(file, &criteria, &mut multipliers));
+        let rule = rule.then(|| distributed(file, &criteria, &mut solution));
+        let multipliers = solution.impulses;
         let accuracy = file.problem.accuracy(&multipliers);
         if best.as_ref().is_none_or(|best| solve < best.solve) {
             let setup = best.as_ref().map_or(setup, |best| best.setup.min(setup));
@@ -71,19 +72,18 @@ fn timed(
     solver: &mut dyn Projection,
     file: &ProblemFile,
     (criteria, start): (&Criteria, &[f64]),
-) -> (Outcome, Vec<f64>, Duration) {
-    let mut multipliers = start.to_vec();
+) -> (Outcome, Solution, Duration) {
+    let mut solution = Solution::starting_from(start.to_vec());
     let before = ProcessTime::now();
-    let outcome = solver.solve(&file.problem, criteria, &mut multipliers);
-    (outcome, multipliers, before.elapsed())
+    let outcome = solver.solve(&file.problem, criteria, &mut solution);
+    (outcome, solution, before.elapsed())
 }
 
 /// The impulses of the rule instead of those found, from no guess.
-fn distributed(file: &ProblemFile, criteria: &Criteria, multipliers: &mut [f64]) -> (Distribution, Duration) {
+fn distributed(file: &ProblemFile, criteria: &Criteria, solution: &mut Solution) -> (Distribution, Duration) {
     let mut springs = Vec::new();
     let before = ProcessTime::now();
-    let mut velocity = file.problem.velocity(multipliers);
-    let done = LeastNorm::default().distribute(&file.problem, criteria, &mut velocity, &mut springs, multipliers);
+    let done = LeastNorm::default().distribute(&file.problem, criteria, solution, &mut springs);
     (done, before.elapsed())
 }
 
@@ -104,7 +104,7 @@ fn write_multipliers(path: &Path, multipliers: &[f64]) -> Result<()> {
 fn json_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> String {
     let mut value = json!({
         "solver": wishes.solver.name(),
-        "bodies": file.problem.apriori.len(),
+        "bodies": file.problem.bodies(),
         "contacts": file.problem.rows.len(),
         "setup_seconds": race.setup.as_secs_f64(),
         "solve_seconds": race.solve.as_secs_f64(),
@@ -146,7 +146,7 @@ fn plain_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Str
          violation   {} of the length scale\n  \
          CPU time    setup {}, solve {}, the best of {}\n{rule}",
         wishes.file.display(),
-        file.problem.apriori.len(),
+        file.problem.bodies(),
         file.problem.rows.len(),
         wishes.solver.name(),
         ending(status),

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use glam::DVec3;
-use gluey::environment::{Environment, EnvironmentError, Prediction, Signal, Span};
+use gluey::environment::{Environment, EnvironmentError, Inertia, Prediction, Signal, Span};
 use gluey::geometry::Particles;
 
 use crate::drag::NormalDrag;
@@ -25,7 +25,8 @@ impl Environment for NearPlane {
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         let force = self.force.mean_of("the force", span)?;
         prediction.velocity.clear();
-        prediction.inverse_metric.clear();
+        let inverse_mass = prediction.metric.diagonal();
+        inverse_mass.clear();
         for (i, (x, r)) in particles.position.iter().zip(&particles.radius).enumerate() {
             let drag = self.drag.drag((x.z - r) / r).map_err(|cause| EnvironmentError::NoAnswer {
                 quantity: "the drag of the fluid".to_owned(),
@@ -35,9 +36,13 @@ impl Environment for NearPlane {
             })?;
             let resistance = 6.0 * PI * self.viscosity * r * drag;
             prediction.velocity.push(DVec3::Z * (force / resistance));
-            prediction.inverse_metric.push(1.0 / (span.dt * resistance));
+            inverse_mass.push(1.0 / (span.dt * resistance));
         }
         Ok(())
+    }
+
+    fn inertia(&self) -> Inertia {
+        Inertia::None
     }
 
     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {

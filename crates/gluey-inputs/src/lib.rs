@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use gluey::expression::Expression;
 use gluey::geometry::TriangleMesh;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, ProblemFile, Projection, Uzawa,
+    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, ProblemFile, Projection, Solution, Uzawa,
 };
 use gluey::scene::Scene;
 use gluey::simulation::{State, StepReport};
@@ -224,9 +224,9 @@ fn problem(bytes: &[u8]) -> Answer {
         Box::new(InteriorPoint::default()),
     ];
     for mut solver in solvers {
-        let mut impulses = file.warm.clone();
-        let _ = solver.solve(&file.problem, &criteria, &mut impulses);
-        let _ = file.problem.accuracy(&impulses);
+        let mut solution = Solution::starting_from(file.warm.clone());
+        let _ = solver.solve(&file.problem, &criteria, &mut solution);
+        let _ = file.problem.accuracy(&solution.impulses);
     }
     Answer::Taken
 }

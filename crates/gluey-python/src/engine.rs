@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 use gluey::contact::{ContactGeometry, Partner};
+use gluey::environment::Inertia;
 use gluey::logbook::{self, Logbook, before_the_first_step};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{Simulation, StepError, StepReport, Timings};
@@ -280,12 +281,15 @@ impl Engine {
     }
 
     /// A callable in place of the scene's environment.
-    fn set_environment(&self, function: Py<PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (function, *, inertia = true))]
+    fn set_environment(&self, function: Py<PyAny>, inertia: bool) -> PyResult<()> {
         let mut inner = self.lock()?;
         let (forces, raised) = (inner.forces.clone(), inner.raised.clone());
         let function = Arc::new(function);
         let scene = inner.lender.scene_mut();
-        let callable = Callable { function: Arc::downgrade(&function), raised, flat: scene.dimension == 2 };
+        let inertia = if inertia { Inertia::Full } else { Inertia::None };
+        let flat = scene.dimension == 2;
+        let callable = Callable { function: Arc::downgrade(&function), raised, flat, inertia };
         scene.simulation.environment = Box::new(Pushed { inner: Box::new(callable), forces });
         inner.function = Some(function);
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use glam::DVec3;
-use gluey::environment::{Environment, EnvironmentError, Prediction, Span};
+use gluey::environment::{Environment, EnvironmentError, Inertia, Metric, Prediction, Span};
 use gluey::geometry::Particles;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -57,8 +57,8 @@ impl Environment for Pushed {
         Ok(())
     }
 
-    fn has_inertia(&self) -> bool {
-        self.inner.has_inertia()
+    fn inertia(&self) -> Inertia {
+        self.inner.inertia()
     }
 
     fn potential_energy(&self, particles: &Particles, time: f64) -> f64 {
@@ -111,6 +111,8 @@ pub struct Callable {
     pub function: Weak<Py<PyAny>>,
     pub raised: Raised,
     pub flat: bool,
+    /// Whether the velocities that it gives go on from those before.
+    pub inertia: Inertia,
 }
 
 impl Callable {
@@ -123,14 +125,14 @@ impl Callable {
             let answer = function.bind(py).call1((moment,))?;
             let (velocity, inverse_mass) = answer.extract::<Answer<'_>>()?;
             prediction.velocity = vectors("velocities", &velocity, Some(particles.len()))?;
-            prediction.inverse_metric = numbers("inverse_masses", &inverse_mass, particles.len())?;
-            prediction.mobility = None;
-            if let Some(index) = prediction.inverse_metric.iter().position(|m| !(m.is_finite() && *m > 0.0)) {
-                let found = prediction.inverse_metric[index];
+            let inverse_mass = numbers("inverse_masses", &inverse_mass, particles.len())?;
+            if let Some(index) = inverse_mass.iter().position(|m| !(m.is_finite() && *m > 0.0)) {
+                let found = inverse_mass[index];
                 return Err(errors::value(format!(
                     "`inverse_masses`[{index}] is {found}: expected a finite number > 0"
                 )));
             }
+            prediction.metric = Metric::Diagonal(inverse_mass);
             if self.flat {
                 refuse_depth("velocities", &prediction.velocity)?;
             }
@@ -146,6 +148,10 @@ impl Environment for Callable {
             *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             told
         })
+    }
+
+    fn inertia(&self) -> Inertia {
+        self.inertia
     }
 
     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {

@@ -3,7 +3,8 @@
 use std::num::NonZeroU64;
 
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, Problem, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, InteriorPoint, Metric, Prediction, Problem,
+    Projection, Row, Solution, Status, Uzawa, WALL,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -42,8 +43,10 @@ pub fn project<'py>(
     let problem = Problem {
         dt,
         length,
-        inverse_mass: numbers("inverse_mass", &inverse_mass, n)?,
-        apriori: vectors("apriori", &apriori, None)?,
+        prediction: Prediction {
+            velocity: vectors("apriori", &apriori, None)?,
+            metric: Metric::Diagonal(numbers("inverse_mass", &inverse_mass, n)?),
+        },
         rows: contact_rows(
             [numbers("i", &i, m)?, numbers("j", &j, m)?],
             &vectors("normal", &normal, Some(m))?,
@@ -52,11 +55,11 @@ pub fn project<'py>(
         )?,
         ..Problem::default()
     };
-    if let Some(body) = problem.inverse_mass.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        let found = problem.inverse_mass[body];
+    if let Some(body) = problem.prediction.metric.inverse_mass().iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let found = problem.prediction.metric.inverse_mass()[body];
         return Err(errors::value(format!("`inverse_mass`[{body}] is {found}: expected a finite number ≥ 0")));
     }
-    let mut impulses = numbers("start", &start, m)?;
+    let impulses = numbers("start", &start, m)?;
     if let Some(row) = impulses.iter().position(|impulse| !impulse.is_finite()) {
         return Err(errors::value(format!("`start`[{row}] is {}: expected a finite number", impulses[row])));
     }
@@ -72,10 +75,9 @@ pub fn project<'py>(
         }
     };
     let criteria = Criteria { tolerance, max_sweeps: max_sweeps.get() };
-    let (outcome, impulses, velocity) = patiently(py, move || {
-        let outcome = method.solve(&problem, &criteria, &mut impulses);
-        let velocity = problem.velocity(&impulses);
-        (outcome, impulses, velocity)
+    let (outcome, Solution { impulses, velocity }) = patiently(py, move || {
+        let mut solution = Solution::starting_from(impulses);
+        (method.solve(&problem, &criteria, &mut solution), solution)
     })?;
     let report = PyDict::new(py);
     let (status, rows_in_conflict) = match outcome.status {
@@ -117,7 +119,7 @@ fn contact_rows(
                 normal.length()
             )));
         }
-        Ok(Row { i, j, normal, gap, lower })
+        Ok(Row { i, j, normal, gap, set: AdmissibleSet::at_least(lower) })
     };
     (0..first.len()).map(row).collect()
 }

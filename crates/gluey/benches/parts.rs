@@ -6,7 +6,7 @@ mod beds;
 
 use beds::Bed;
 use divan::Bencher;
-use gluey::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Projection, Uzawa};
+use gluey::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Projection, Solution, Uzawa};
 use gluey::{morton, neighbours};
 
 const BED: fn() -> Bed = || Bed::of_height(3_000, 25.0, 1e-4);
@@ -26,8 +26,8 @@ fn solve_of_100_sweeps(bencher: Bencher, name: &str) {
     };
     let criteria = Criteria { tolerance: 0.0, max_sweeps: 100 };
     bencher
-        .with_inputs(|| file.warm.clone())
-        .bench_local_refs(|impulses| solver.solve(&file.problem, &criteria, impulses));
+        .with_inputs(|| Solution::starting_from(file.warm.clone()))
+        .bench_local_refs(|solution| solver.solve(&file.problem, &criteria, solution));
 }
 
 #[divan::bench]

@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 
 use crate::contact::{Pair, Partner};
 use crate::geometry::Particles;
+use crate::projection::AdmissibleSet;
 
 /// How a step treats glued pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,17 +111,19 @@ impl Adhesion {
         self.between_particles == Law::Inelastic && self.with_obstacle.iter().all(|law| *law == Law::Inelastic)
     }
 
-    /// The least impulse Λ of a contact that carries γ into a step of length dt.
+    /// The impulses Λ that a contact which carries γ into a step admits.
     #[must_use]
-    pub fn lower(&self, pair: Pair, gamma: f64, step: &Step) -> f64 {
+    pub fn admits(&self, pair: Pair, gamma: f64, step: &Step) -> AdmissibleSet {
         if gamma == 0.0 {
-            return 0.0;
+            return AdmissibleSet::PUSH;
         }
         match (self.law(pair), self.scheme) {
-            (Law::Inelastic, _) => 0.0,
-            (_, Scheme::Paper) => f64::NEG_INFINITY,
-            (Law::Gluey { scaling, .. }, Scheme::OneProjection) => gamma / self.weight(pair, scaling, step.particles),
-            (Law::Aggregating { strength }, Scheme::OneProjection) => -strength * step.dt,
+            (Law::Inelastic, _) => AdmissibleSet::PUSH,
+            (_, Scheme::Paper) => AdmissibleSet::FREE,
+            (Law::Gluey { scaling, .. }, Scheme::OneProjection) => {
+                AdmissibleSet::at_least(gamma / self.weight(pair, scaling, step.particles))
+            }
+            (Law::Aggregating { strength }, Scheme::OneProjection) => AdmissibleSet::at_least(-strength * step.dt),
         }
     }
 
@@ -132,7 +135,7 @@ impl Adhesion {
                 let weight = self.weight(pair, scaling, step.particles);
                 let next = match self.scheme {
                     // γⁿ − RΛ, written so that Λ = γⁿ/R gives exactly 0.
-                    Scheme::OneProjection => -weight * (impulse - self.lower(pair, gamma, step)),
+                    Scheme::OneProjection => -weight * self.admits(pair, gamma, step).depth(impulse),
                     Scheme::Paper => (gamma - weight * impulse).min(0.0),
                 };
                 next.max(self.threshold(pair, threshold, step.particles))
@@ -219,7 +222,7 @@ mod tests {
         let step = Step { particles: &particles, dt: 0.1 };
         let pair = Pair::particles(1, 0);
         let gamma = law.update(pair, 0.0, 0.123_456_789, &step);
-        assert_eq!(law.update(pair, gamma, law.lower(pair, gamma, &step), &step), 0.0);
+        assert_eq!(law.update(pair, gamma, law.admits(pair, gamma, &step).least(), &step), 0.0);
     }
 
     #[test]
@@ -238,9 +241,9 @@ mod tests {
         let law = Adhesion::uniform(Law::Aggregating { strength: 7.0 }, 0);
         let step = Step { particles: &particles, dt: 0.5 };
         let pair = Pair::particles(0, 1);
-        assert_eq!(law.lower(pair, 0.0, &step), 0.0);
+        assert_eq!(law.admits(pair, 0.0, &step), AdmissibleSet::PUSH);
         let gamma = law.update(pair, 0.0, 1e-9, &step);
-        assert_eq!(law.lower(pair, gamma, &step), -3.5);
+        assert_eq!(law.admits(pair, gamma, &step).least(), -3.5);
         assert_eq!(law.update(pair, gamma, -3.5, &step), gamma);
     }
 }

@@ -10,7 +10,7 @@ use gluey::clump::{Clumps, Start, Template};
 use gluey::environment::{Dimension, Drag, Environment, Force, Forcing, Inertial, Overdamped, Signal};
 use gluey::expression::Expression;
 use gluey::geometry::{Obstacle, Particles, Shape};
-use gluey::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Projection, Status};
+use gluey::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Projection, Solution, Status};
 use gluey::scene::Scene;
 use gluey::simulation::{Simulation, State};
 
@@ -380,12 +380,12 @@ fn sweeps_and_gradients_find_the_same_motion_of_clumps() {
     let problem = simulation.last_problem(3).problem;
     let criteria = Criteria { tolerance: 1e-9, ..Criteria::default() };
     let solved = |solver: &mut dyn Projection| {
-        let mut impulses = vec![0.0; problem.rows.len()];
-        let outcome = solver.solve(&problem, &criteria, &mut impulses);
+        let mut solution = Solution::starting_from(vec![0.0; problem.rows.len()]);
+        let outcome = solver.solve(&problem, &criteria, &mut solution);
         assert_eq!(outcome.status, Status::Converged);
         // What is reported is what the impulses alone give.
-        assert_eq!(outcome.accuracy, problem.accuracy(&impulses));
-        (problem.velocity(&impulses), outcome.sweeps)
+        assert_eq!(outcome.accuracy, problem.accuracy(&solution.impulses));
+        (solution.velocity, outcome.sweeps)
     };
     let (swept, sweeps) = solved(&mut AcceleratedGaussSeidel::default());
     let (descended, steps) = solved(&mut AcceleratedGradient::default());

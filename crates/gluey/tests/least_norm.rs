@@ -12,7 +12,8 @@ use clarabel::solver::{
 use glam::DVec3;
 use gluey::contact::{Pair, Partner};
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, LeastNorm, Problem, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, LeastNorm, Metric, Prediction, Problem,
+    Projection, Row, Solution, Status, Uzawa, WALL,
 };
 use gluey::scene::Scene;
 use gluey::simulation::{ImpulseRule, StepReport};
@@ -38,7 +39,7 @@ fn oracle(problem: &Problem, found: &[f64], tolerance: f64, bound: Bound) -> Vec
     let scale = closed.iter().map(|c| found[*c].abs()).fold(f64::MIN_POSITIVE, f64::max);
     // No entry of the least exceeds the norm of those found: bounds beyond it cannot be met.
     let norm = closed.iter().map(|c| found[*c].powi(2)).sum::<f64>().sqrt();
-    let (n, balances) = (closed.len(), 3 * problem.apriori.len());
+    let (n, balances) = (closed.len(), 3 * problem.bodies());
     let mut right = vec![0.0; balances];
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut bounds = Vec::new();
@@ -46,7 +47,7 @@ fn oracle(problem: &Problem, found: &[f64], tolerance: f64, bound: Bound) -> Vec
         let row = &problem.rows[c];
         let mut entries = Vec::new();
         for (body, sign) in [(row.i, -1.0), (row.j, 1.0)] {
-            if body != WALL && problem.inverse_mass[body as usize] > 0.0 {
+            if body != WALL && problem.prediction.metric.inverse_mass()[body as usize] > 0.0 {
                 entries.extend((0..3).map(|axis| (3 * body as usize + axis, sign * row.normal[axis])));
             }
         }
@@ -54,9 +55,9 @@ fn oracle(problem: &Problem, found: &[f64], tolerance: f64, bound: Bound) -> Vec
         for (at, value) in &entries {
             right[*at] += value * found[c] / scale;
         }
-        if matches!(bound, Bound::Lower) && -row.lower <= norm {
+        if matches!(bound, Bound::Lower) && -row.set.least() <= norm {
             entries.push((balances + bounds.len(), -1.0));
-            bounds.push(-row.lower / scale);
+            bounds.push(-row.set.least() / scale);
         }
         assert_eq!(column + 1, starts.len());
         indices.extend(entries.iter().map(|entry| entry.0));
@@ -115,15 +116,16 @@ fn patch(random: &mut Pcg64Mcg) -> Problem {
     let mut problem = Problem {
         dt: 0.01,
         length: 0.5,
-        inverse_mass: position.iter().map(|_| 1.0 / random.random_range(0.5..2.0)).collect(),
-        mobility: None,
-        apriori: position.iter().map(|x| (DVec3::new(1.5, 1.5, 0.0) - *x) * 0.05 + push(random)).collect(),
+        prediction: Prediction {
+            metric: Metric::Diagonal(position.iter().map(|_| 1.0 / random.random_range(0.5..2.0)).collect()),
+            velocity: position.iter().map(|x| (DVec3::new(1.5, 1.5, 0.0) - *x) * 0.05 + push(random)).collect(),
+        },
         rows: Vec::new(),
         order: Vec::new(),
     };
     if random.random_bool(0.3) {
-        problem.inverse_mass[0] = 0.0;
-        problem.apriori[0] = DVec3::ZERO;
+        problem.prediction.metric.diagonal()[0] = 0.0;
+        problem.prediction.velocity[0] = DVec3::ZERO;
     }
     let reach = position.iter().fold(DVec3::ZERO, |reach, x| reach.max(*x));
     for i in 0..position.len() {
@@ -132,7 +134,13 @@ fn patch(random: &mut Pcg64Mcg) -> Problem {
             if offset.length() < 1.01 {
                 let (from, to, normal) = if random.random_bool(0.5) { (i, j, offset) } else { (j, i, -offset) };
                 let lower = lower(random);
-                problem.rows.push(Row { i: from as u32, j: to as u32, normal, gap: 0.0, lower });
+                problem.rows.push(Row {
+                    i: from as u32,
+                    j: to as u32,
+                    normal,
+                    gap: 0.0,
+                    set: AdmissibleSet::at_least(lower),
+                });
             }
         }
         let walls = [
@@ -142,7 +150,13 @@ fn patch(random: &mut Pcg64Mcg) -> Problem {
         ];
         for (touches, normal) in walls {
             if touches {
-                problem.rows.push(Row { i: i as u32, j: WALL, normal, gap: 0.0, lower: lower(random) });
+                problem.rows.push(Row {
+                    i: i as u32,
+                    j: WALL,
+                    normal,
+                    gap: 0.0,
+                    set: AdmissibleSet::at_least(lower(random)),
+                });
             }
         }
     }
@@ -154,15 +168,17 @@ fn push(random: &mut Pcg64Mcg) -> DVec3 {
 }
 
 fn distributed(problem: &Problem, solver: &mut dyn Projection, start: &[f64], criteria: &Criteria) -> Option<Vec<f64>> {
-    let mut impulses = start.to_vec();
+    let mut solution = Solution::starting_from(start.to_vec());
     // Much better than needed: rows that are closed without bearing anything must not seem open.
-    let outcome = solver.solve(problem, &Criteria { tolerance: 1e-3 * criteria.tolerance, ..*criteria }, &mut impulses);
+    let outcome = solver.solve(problem, &Criteria { tolerance: 1e-3 * criteria.tolerance, ..*criteria }, &mut solution);
     if outcome.status != Status::Converged {
         return None;
     }
-    let found = problem.velocity(&impulses);
-    let (mut velocity, mut springs) = (found.clone(), Vec::new());
-    let done = LeastNorm::default().distribute(problem, criteria, &mut velocity, &mut springs, &mut impulses);
+    let found = problem.velocity(&solution.impulses);
+    solution.velocity.clone_from(&found); // to the bit
+    let mut springs = Vec::new();
+    let done = LeastNorm::default().distribute(problem, criteria, &mut solution, &mut springs);
+    let Solution { impulses, velocity } = solution;
     assert_eq!(done.share, 1.0, "{done:?}");
     let accuracy = problem.accuracy(&impulses);
     assert!(done.accuracy.is_none_or(|told| told == accuracy), "{done:?}");
@@ -170,7 +186,7 @@ fn distributed(problem: &Problem, solver: &mut dyn Projection, start: &[f64], cr
     assert_eq!(velocity, problem.velocity(&impulses));
     let moved = velocity.iter().zip(&found).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     assert!(moved * problem.dt <= criteria.tolerance * problem.length, "moved by {moved}");
-    assert!(problem.rows.iter().zip(&impulses).all(|(row, impulse)| *impulse >= row.lower));
+    assert!(problem.rows.iter().zip(&impulses).all(|(row, impulse)| *impulse >= row.set.least()));
     Some(impulses)
 }
 
@@ -197,7 +213,9 @@ fn impulses_are_those_of_the_interior_point_method_from_any_start_and_in_any_ord
             let expected = expected.get_or_insert_with(|| {
                 let mut found = start.clone();
                 let sharp = Criteria { tolerance: 1e-3 * criteria.tolerance, ..criteria };
-                AcceleratedGaussSeidel::default().solve(&problem, &sharp, &mut found);
+                let mut solution = Solution::starting_from(found);
+                AcceleratedGaussSeidel::default().solve(&problem, &sharp, &mut solution);
+                found = solution.impulses;
                 let rule = oracle(&problem, &found, criteria.tolerance, Bound::Lower);
                 hyperstatic += u32::from(deviation(&found, &rule) > 1e-3);
                 rule
@@ -286,8 +304,8 @@ fn off_the_rule(scene: &Scene) -> (f64, f64) {
     let mut account = Vec::new();
     for row in &mut total.rows {
         account.push(remembered.get(&(row.i, row.j, direction(row.normal))).copied().unwrap_or(0.0));
-        row.lower = if *account.last().unwrap() > 0.0 { f64::NEG_INFINITY } else { 0.0 };
-        row.gap = if row.lower < 0.0 { -1e9 } else { 1e9 };
+        row.set = if *account.last().unwrap() > 0.0 { AdmissibleSet::FREE } else { AdmissibleSet::PUSH };
+        row.gap = if row.set.is_free() { -1e9 } else { 1e9 };
     }
     let least = oracle(&total, &account, tolerance, Bound::None);
     (of_step, deviation(&account, &least))
@@ -361,14 +379,14 @@ fn a_resumed_guess_is_not_needed_for_the_answer() {
     let criteria = Criteria { tolerance: 1e-10, max_sweeps: 400_000 };
     for _ in 0..20 {
         let problem = patch(&mut random);
-        let mut found = vec![0.0; problem.rows.len()];
+        let mut found = Solution::starting_from(vec![0.0; problem.rows.len()]);
         AcceleratedGaussSeidel::default().solve(&problem, &criteria, &mut found);
         let distribute = |mut springs: Vec<DVec3>| {
-            let (mut impulses, mut velocity) = (found.clone(), problem.velocity(&found));
-            LeastNorm::default().distribute(&problem, &criteria, &mut velocity, &mut springs, &mut impulses);
-            impulses
+            let mut solution = found.clone();
+            LeastNorm::default().distribute(&problem, &criteria, &mut solution, &mut springs);
+            solution.impulses
         };
-        let wild = problem.apriori.iter().map(|_| push(&mut random) * 100.0).collect();
+        let wild = problem.prediction.velocity.iter().map(|_| push(&mut random) * 100.0).collect();
         let off = deviation(&distribute(wild), &distribute(Vec::new()));
         assert!(off < 1e-5, "{off}");
     }
@@ -376,22 +394,19 @@ fn a_resumed_guess_is_not_needed_for_the_answer() {
 
 #[test]
 fn nothing_closed_changes_nothing() {
-    let row = Row { i: 0, j: WALL, normal: -DVec3::Z, gap: 1.0, lower: -0.25 };
+    let row = Row { i: 0, j: WALL, normal: -DVec3::Z, gap: 1.0, set: AdmissibleSet::at_least(-0.25) };
     let problem = Problem {
         dt: 0.1,
         length: 1.0,
-        inverse_mass: vec![1.0],
-        mobility: None,
-        apriori: vec![DVec3::Z],
+        prediction: Prediction { velocity: vec![DVec3::Z], metric: Metric::Diagonal(vec![1.0]) },
         rows: vec![row],
         order: Vec::new(),
     };
-    let mut impulses = vec![-0.25];
-    let (mut velocity, mut springs) = (problem.velocity(&impulses), vec![DVec3::ONE]);
-    let criteria = Criteria::default();
-    let done = LeastNorm::default().distribute(&problem, &criteria, &mut velocity, &mut springs, &mut impulses);
-    assert_eq!((done.rows, done.accuracy, impulses, springs), (0, None, vec![-0.25], Vec::new()));
-    assert_eq!(velocity, problem.velocity(&[-0.25]));
+    let found = Solution { impulses: vec![-0.25], velocity: problem.velocity(&[-0.25]) };
+    let (mut solution, mut springs) = (found.clone(), vec![DVec3::ONE]);
+    let done = LeastNorm::default().distribute(&problem, &Criteria::default(), &mut solution, &mut springs);
+    assert_eq!((done.rows, done.accuracy, springs), (0, None, Vec::new()));
+    assert_eq!(solution, found);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 
 use glam::DVec3;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, InteriorPoint, Problem, ProblemFile,
-    ProblemFileError, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, AdmissibleSet, Criteria, InteriorPoint, Metric, Prediction,
+    Problem, ProblemFile, ProblemFileError, Projection, Row, Solution, Status, Uzawa, WALL,
 };
 use interior_point::Primal;
 use proptest::prelude::*;
@@ -37,16 +37,17 @@ fn problem() -> impl Strategy<Value = Problem> {
         let mut problem = Problem {
             dt: 0.01,
             length: 0.1,
-            inverse_mass: bodies.iter().map(|b| 1.0 / b.2).collect(),
-            mobility: None,
-            apriori: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
+            prediction: Prediction {
+                velocity: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
+                metric: Metric::Diagonal(bodies.iter().map(|b| 1.0 / b.2).collect()),
+            },
             rows: Vec::new(),
             order: gluey::morton::order(&position),
         };
         let mut given = rows.into_iter();
         let mut add = |i: usize, j: u32, normal: DVec3, problem: &mut Problem| {
             if let Some((gap, lower)) = given.next() {
-                problem.rows.push(Row { i: i as u32, j, normal, gap, lower });
+                problem.rows.push(Row { i: i as u32, j, normal, gap, set: AdmissibleSet::at_least(lower) });
             }
         };
         for i in 0..position.len() {
@@ -73,11 +74,14 @@ fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
 
 fn solve(solver: &mut dyn Projection, problem: &Problem, tolerance: f64) -> (Vec<f64>, Status) {
     // A start that is wrong everywhere, below the bounds too.
-    let mut impulses: Vec<f64> = (0..problem.rows.len()).map(|c| (c as f64).sin()).collect();
+    let start = Solution::starting_from((0..problem.rows.len()).map(|c| (c as f64).sin()).collect());
     let criteria = Criteria { tolerance, max_sweeps: 400_000 };
-    let outcome = solver.solve(problem, &criteria, &mut impulses);
-    let mut velocity = Vec::new();
-    solver.velocity_into(problem, &impulses, &mut velocity);
+    let mut solution = start.clone();
+    let outcome = solver.solve(problem, &criteria, &mut solution);
+    let mut again = start;
+    assert_eq!(solver.solve(problem, &criteria, &mut again), outcome, "a solve is repeatable");
+    assert_eq!(again, solution, "a solve is repeatable");
+    let Solution { impulses, velocity } = solution;
     let with_these = accuracy(problem, &impulses, &velocity);
     assert_eq!(outcome.accuracy, with_these, "the reported accuracy is that of the impulses and velocities returned");
     let off = farthest_in_rounding(problem, &impulses, &velocity);
@@ -98,7 +102,7 @@ fn accuracy(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Accuracy
     let mut worst = Accuracy::default();
     for (row, impulse) in problem.rows.iter().zip(impulses) {
         let end_gap = problem.end_gap(row, velocity) / problem.length;
-        let slack = problem.dt * problem.diagonal(row) * (impulse - row.lower) / problem.length;
+        let slack = problem.dt * problem.diagonal(row) * (impulse - row.set.least()) / problem.length;
         worst.residual = worse(slack.min(end_gap).abs(), worst.residual);
         worst.violation = worse(-end_gap, worst.violation);
     }
@@ -107,10 +111,10 @@ fn accuracy(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Accuracy
 
 /// How far velocities are from V^{n+1/2} + M⁻¹ Gᵀ Λ, relative to a rounding of the largest that this sum may have been.
 fn farthest_in_rounding(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> f64 {
-    let mut size: Vec<f64> = problem.apriori.iter().map(|v| v.length()).collect();
+    let mut size: Vec<f64> = problem.prediction.velocity.iter().map(|v| v.length()).collect();
     for (row, impulse) in problem.rows.iter().zip(impulses) {
         for body in [row.i, row.j].into_iter().filter(|body| *body != WALL).map(|body| body as usize) {
-            size[body] += impulse.abs() * problem.inverse_mass[body];
+            size[body] += impulse.abs() * problem.prediction.metric.inverse_mass()[body];
         }
     }
     let exact = problem.velocity(impulses);
@@ -133,14 +137,14 @@ proptest! {
         let expected = oracle(&problem);
         prop_assume!(expected.is_some());
         let expected = expected.unwrap();
-        let scale = problem.apriori.iter().map(|v| v.length()).fold(1.0, f64::max);
+        let scale = problem.prediction.velocity.iter().map(|v| v.length()).fold(1.0, f64::max);
         for (name, mut solver) in solvers() {
             let (impulses, status) = solve(&mut *solver, &problem, 1e-11);
             prop_assert_eq!(status, Status::Converged, "{}", name);
             let distance = farthest(&problem.velocity(&impulses), &expected);
             prop_assert!(distance <= 1e-8 * scale, "{} is {} away", name, distance);
             for (row, impulse) in problem.rows.iter().zip(&impulses) {
-                prop_assert!(*impulse >= row.lower);
+                prop_assert!(*impulse >= row.set.least());
             }
         }
     }
@@ -157,7 +161,7 @@ proptest! {
 
     #[test]
     fn problems_survive_a_file(problem in problem()) {
-        let n = problem.apriori.len();
+        let n = problem.bodies();
         let position = vec![DVec3::ONE; n];
         let problem = Problem { order: gluey::morton::order(&position), ..problem };
         let file = ProblemFile { dimension: 3, warm: vec![0.25; problem.rows.len()], problem, position, radius: vec![0.5; n] };
@@ -183,16 +187,17 @@ fn cube(side: u32) -> Problem {
             j,
             normal: offset.normalize(),
             gap: 0.0,
-            lower: if (i + j) % 7 == 0 { -1e-3 } else { 0.0 },
+            set: AdmissibleSet::at_least(if (i + j) % 7 == 0 { -1e-3 } else { 0.0 }),
         });
     }
-    rows.extend((0..side * side).map(|i| Row { i, j: WALL, normal: -DVec3::Z, gap: 0.0, lower: 0.0 }));
+    rows.extend((0..side * side).map(|i| Row { i, j: WALL, normal: -DVec3::Z, gap: 0.0, set: AdmissibleSet::PUSH }));
     Problem {
         dt: 0.01,
         length: 0.5,
-        inverse_mass: vec![1.0; position.len()],
-        mobility: None,
-        apriori: (0..count).map(|k| DVec3::new(0.0, 0.0, -0.1) + 0.01 * shake(k + 5)).collect(),
+        prediction: Prediction {
+            velocity: (0..count).map(|k| DVec3::new(0.0, 0.0, -0.1) + 0.01 * shake(k + 5)).collect(),
+            metric: Metric::Diagonal(vec![1.0; position.len()]),
+        },
         rows,
         order: gluey::morton::order(&position),
     }
@@ -222,9 +227,9 @@ fn any_number_of_threads_gives_the_same_bits() {
 fn blocks_cost_few_sweeps() {
     let problem = cube(12);
     let sweeps = |blocks: u32| {
-        let mut impulses = vec![0.0; problem.rows.len()];
+        let mut solution = Solution::starting_from(vec![0.0; problem.rows.len()]);
         let criteria = Criteria { tolerance: 1e-6, max_sweeps: 100_000 };
-        in_blocks(blocks).solve(&problem, &criteria, &mut impulses).sweeps as f64
+        in_blocks(blocks).solve(&problem, &criteria, &mut solution).sweeps as f64
     };
     // The residual is looked at every eight sweeps.
     let (whole, cut) = (sweeps(1), sweeps(4));
@@ -238,11 +243,11 @@ fn an_arch_that_exactly_fits_is_held() {
     let file = ProblemFile::read(&include_bytes!("problems/arch.qpb")[..]).unwrap();
     for (tolerance, most) in [(1e-6, 2_000), (1e-9, 4_000)] {
         for start in [vec![0.0; file.warm.len()], file.warm.clone()] {
-            let mut impulses = start;
+            let mut solution = Solution::starting_from(start);
             let criteria = Criteria { tolerance, max_sweeps: most };
-            let outcome = AcceleratedGaussSeidel::default().solve(&file.problem, &criteria, &mut impulses);
+            let outcome = AcceleratedGaussSeidel::default().solve(&file.problem, &criteria, &mut solution);
             assert_eq!(outcome.status, Status::Converged, "{tolerance}: {outcome:?}");
-            assert!(file.problem.accuracy(&impulses).residual <= tolerance);
+            assert!(file.problem.accuracy(&solution.impulses).residual <= tolerance);
         }
     }
 }
@@ -253,20 +258,26 @@ fn an_arch_that_exactly_fits_is_held() {
 fn a_gluey_heap_without_inertia_is_held() {
     let mut file = ProblemFile::read(&include_bytes!("problems/heap-without-inertia.qpb")[..]).unwrap();
     file.problem.order = gluey::morton::order(&file.position);
-    let mut impulses = file.warm.clone();
+    let mut solution = Solution::starting_from(file.warm.clone());
     let criteria = Criteria { tolerance: 1e-6, max_sweeps: 20_000 };
-    let outcome = AcceleratedGaussSeidel::default().solve(&file.problem, &criteria, &mut impulses);
+    let outcome = AcceleratedGaussSeidel::default().solve(&file.problem, &criteria, &mut solution);
     assert_eq!(outcome.status, Status::Converged, "{outcome:?}");
-    assert!(file.problem.accuracy(&impulses).residual <= 1e-6);
+    assert!(file.problem.accuracy(&solution.impulses).residual <= 1e-6);
 }
 
 fn one_ball(rows: Vec<Row>) -> Problem {
     let apriori = vec![DVec3::new(0.0, 0.0, -3.0)];
-    Problem { dt: 0.1, length: 1.0, inverse_mass: vec![0.5], mobility: None, apriori, rows, order: Vec::new() }
+    Problem {
+        dt: 0.1,
+        length: 1.0,
+        prediction: Prediction { velocity: apriori, metric: Metric::Diagonal(vec![0.5]) },
+        rows,
+        order: Vec::new(),
+    }
 }
 
 fn wall(normal: DVec3, gap: f64, lower: f64) -> Row {
-    Row { i: 0, j: WALL, normal, gap, lower }
+    Row { i: 0, j: WALL, normal, gap, set: AdmissibleSet::at_least(lower) }
 }
 
 #[test]
@@ -312,7 +323,7 @@ fn a_problem_without_rows_or_with_immovable_bodies_is_solved() {
     for (_, mut solver) in solvers() {
         assert_eq!(solve(&mut *solver, &one_ball(Vec::new()), 1e-9).1, Status::Converged);
         let mut problem = one_ball(vec![wall(DVec3::Z, 0.5, 0.0)]);
-        problem.inverse_mass[0] = 0.0;
+        problem.prediction.metric.diagonal()[0] = 0.0;
         assert_eq!(solve(&mut *solver, &problem, 1e-9).1, Status::Converged);
     }
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use glam::DVec3;
 use gluey::projection::{
-    AcceleratedGaussSeidel, Criteria, InteriorPoint, Outcome, Problem, Projection, Row, Status, WALL,
+    AcceleratedGaussSeidel, Criteria, InteriorPoint, Metric, Outcome, Prediction, Problem, Projection, Row, Solution,
+    Status, WALL,
 };
 use gluey::scene::Scene;
 use gluey::simulation::Simulation;
@@ -27,38 +28,38 @@ struct Solved {
 }
 
 fn solve(solver: &mut dyn Projection, (problem, start): (&Problem, &[f64]), tolerance: f64) -> Solved {
-    let mut impulses = start.to_vec();
-    let outcome = solver.solve(problem, &Criteria { tolerance, ..Criteria::default() }, &mut impulses);
-    let mut velocity = Vec::new();
-    solver.velocity_into(problem, &impulses, &mut velocity);
+    let mut solution = Solution::starting_from(start.to_vec());
+    let outcome = solver.solve(problem, &Criteria { tolerance, ..Criteria::default() }, &mut solution);
+    let Solution { impulses, velocity } = solution;
     Solved { outcome, impulses, velocity }
 }
 
 /// max |min(h A_cc (Λ − lower), D + h G V)| / length, and how far M (V − V^{n+1/2}) is from Gᵀ Λ, in roundings of that sum.
 fn look(problem: &Problem, solved: &Solved) -> (f64, f64) {
-    let mut pushes = vec![DVec3::ZERO; problem.apriori.len()];
-    let mut sizes = vec![0.0; problem.apriori.len()];
+    let mut pushes = vec![DVec3::ZERO; problem.bodies()];
+    let mut sizes = vec![0.0; problem.bodies()];
     let mut worst = 0.0_f64;
     for (row, impulse) in problem.rows.iter().zip(&solved.impulses) {
         let (i, j) = (row.i as usize, row.j as usize);
-        let (mut steepness, mut opening) = (problem.inverse_mass[i], -row.normal.dot(solved.velocity[i]));
+        let (mut steepness, mut opening) =
+            (problem.prediction.metric.inverse_mass()[i], -row.normal.dot(solved.velocity[i]));
         pushes[i] -= row.normal * *impulse;
         sizes[i] += impulse.abs();
         if row.j != WALL {
-            steepness += problem.inverse_mass[j];
+            steepness += problem.prediction.metric.inverse_mass()[j];
             opening += row.normal.dot(solved.velocity[j]);
             pushes[j] += row.normal * *impulse;
             sizes[j] += impulse.abs();
         }
-        assert!(*impulse >= row.lower, "{impulse} {}", row.lower);
-        let slack = problem.dt * steepness * (impulse - row.lower);
+        assert!(*impulse >= row.set.least(), "{impulse} {}", row.set.least());
+        let slack = problem.dt * steepness * (impulse - row.set.least());
         worst = worst.max(slack.min(row.gap + problem.dt * opening).abs());
     }
     let mut off = 0.0_f64;
     for body in 0..pushes.len() {
-        let inverse_mass = problem.inverse_mass[body];
-        let exact = problem.apriori[body] + pushes[body] * inverse_mass;
-        let size = problem.apriori[body].length() + sizes[body] * inverse_mass;
+        let inverse_mass = problem.prediction.metric.inverse_mass()[body];
+        let exact = problem.prediction.velocity[body] + pushes[body] * inverse_mass;
+        let size = problem.prediction.velocity[body].length() + sizes[body] * inverse_mass;
         off = off.max(exact.distance(solved.velocity[body]) / (f64::EPSILON * size.max(f64::MIN_POSITIVE)));
     }
     (worst / problem.length, off)
@@ -114,12 +115,14 @@ fn any_number_of_threads_gives_the_same_bits() {
     let heap = Heap { dimension: 3, count: 200, fall: 2.0, gamma_min: f64::NEG_INFINITY, ratio: None, seed: 3 };
     let (one, start) = heap.hardest(80).unwrap();
     // Three heaps side by side, which are three components.
-    let n = one.apriori.len() as u32;
+    let n = one.bodies() as u32;
     let moved =
         |row: &Row, k: u32| Row { i: row.i + k * n, j: if row.j == WALL { WALL } else { row.j + k * n }, ..*row };
     let problem = Problem {
-        inverse_mass: one.inverse_mass.repeat(3),
-        apriori: one.apriori.repeat(3),
+        prediction: Prediction {
+            velocity: one.prediction.velocity.repeat(3),
+            metric: Metric::Diagonal(one.prediction.metric.inverse_mass().repeat(3)),
+        },
         rows: (0..3).flat_map(|k| one.rows.iter().map(move |row| moved(row, k))).collect(),
         order: (0..3 * n).collect(),
         ..one.clone()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, ProblemFile, Projection, Status, Uzawa,
+    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, ProblemFile, Projection, Solution, Status, Uzawa,
 };
 
 use crate::beds::{self, Answer};
@@ -90,10 +90,10 @@ fn race(
     let criteria = Criteria { tolerance: TOLERANCE, max_sweeps: patience };
     let mut best = Duration::MAX;
     let mut run = || {
-        let mut impulses = file.warm.clone();
-        let (outcome, time) = cpu(|| solver.solve(&file.problem, &criteria, &mut impulses));
+        let mut solution = Solution::starting_from(file.warm.clone());
+        let (outcome, time) = cpu(|| solver.solve(&file.problem, &criteria, &mut solution));
         best = best.min(time);
-        (outcome, impulses)
+        (outcome, solution.impulses)
     };
     let (outcome, impulses) = run();
     (1..repeat).for_each(|_| drop(run()));
@@ -111,7 +111,7 @@ fn race(
 /// Clarabel at the loosest of its tolerances whose multipliers are accurate enough; its iterations alone are timed.
 fn interior_point(file: &ProblemFile) -> Option<Race> {
     let problem = &file.problem;
-    if problem.rows.iter().any(|row| row.lower.is_infinite()) || problem.inverse_mass.contains(&0.0) {
+    if problem.rows.iter().any(|row| row.set.is_free()) || problem.prediction.metric.inverse_mass().contains(&0.0) {
         return None;
     }
     (4..=13).find_map(|digits| {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use glam::DVec3;
-use gluey::projection::{AcceleratedGaussSeidel, Criteria, Outcome, Problem, Projection};
+use gluey::projection::{AcceleratedGaussSeidel, Criteria, Outcome, Problem, Projection, Solution};
 use gluey::simulation::{Simulation, State};
 
 use crate::beds::{Answer, Bed};
@@ -153,14 +153,10 @@ struct Timed {
 }
 
 impl Projection for Timed {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        let (outcome, time) = cpu(|| self.inner.solve(problem, criteria, impulses));
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
+        let (outcome, time) = cpu(|| self.inner.solve(problem, criteria, solution));
         self.nanoseconds.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
         outcome
-    }
-
-    fn velocity_into(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut Vec<DVec3>) {
-        self.inner.velocity_into(problem, impulses, velocity);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gluey::projection::{AcceleratedGaussSeidel, Criteria, Projection, Status};
+use gluey::projection::{AcceleratedGaussSeidel, Criteria, Outcome, Projection, Solution, Status};
 
 use crate::beds::Answer;
 use crate::heaps::{Heap, heaps};
@@ -51,10 +51,13 @@ pub fn report(wishes: &Wishes) -> Answer<()> {
 }
 
 fn end(heap: Heap) -> Answer<Ending> {
-    let (problem, mut impulses) = heap.hardest(STEPS)?;
+    let (problem, start) = heap.hardest(STEPS)?;
+    let mut solution = Solution::starting_from(start);
     let (outcome, time) = on_threads(1, || {
-        Ok(cpu(|| AcceleratedGaussSeidel::default().solve(&problem, &Criteria::default(), &mut impulses)))
+        Ok(cpu(|| AcceleratedGaussSeidel::default().solve(&problem, &Criteria::default(), &mut solution)))
     })?;
     let residual = outcome.accuracy.residual;
+    let Outcome { status, factorisations, .. } = &outcome;
+    eprintln!("{heap:?}: {status:?}, {residual:.1e}, {factorisations} factorisations, {:.2} s", time.as_secs_f64());
     Ok(Ending { heap, status: outcome.status, factorisations: outcome.factorisations, residual, time })
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gluey::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
+use gluey::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection, Solution};
 
 use crate::beds::{Answer, Bed};
 use crate::table::{self, Table, figure};
@@ -67,10 +67,10 @@ pub fn report(wishes: &Wishes) -> Answer<()> {
 
 /// CPU time of a solve of so many sweeps (seconds).
 pub fn time_of_solve(file: &ProblemFile, max_sweeps: u64) -> f64 {
-    let mut impulses = file.warm.clone();
+    let mut solution = Solution::starting_from(file.warm.clone());
     let criteria = Criteria { tolerance: 0.0, max_sweeps };
     let mut solver = AcceleratedGaussSeidel::default();
-    cpu(|| solver.solve(&file.problem, &criteria, &mut impulses)).1.as_secs_f64()
+    cpu(|| solver.solve(&file.problem, &criteria, &mut solution)).1.as_secs_f64()
 }
 
 /// Bytes a second of the triad a = b + s c over arrays of so many elements.

@@ -14,7 +14,7 @@ mod template;
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-pub use moves::{MOST_TURN, Moves, Overturn};
+pub use moves::{Integration, MOST_TURN, Moves, Overturn};
 pub use template::{Ball, Template, TemplateError};
 
 use crate::geometry::Particles;

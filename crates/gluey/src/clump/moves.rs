@@ -18,15 +18,13 @@
 //! ends at X + hV + exp(hω) a; what the projection sees of it, linear in ω, is off by O(h²) that
 //! [`Moves::turn`] puts right.
 
-use std::sync::Arc;
-
 use glam::{DMat3, DQuat, DVec3};
 
 use super::template::point_inertia;
 use super::{Clump, Clumps, inverse};
-use crate::environment::Prediction;
+use crate::environment::Inertia;
 use crate::geometry::Particles;
-use crate::projection::{ALONE, Problem, Response, Rigid, Twist};
+use crate::projection::{ALONE, Metric, Prediction, Problem, Response, Rigid, Solution, Twist};
 
 /// Most that a clump may turn in a sub-step (radians).
 pub const MOST_TURN: f64 = 0.5;
@@ -51,10 +49,18 @@ pub struct Overturn {
     pub times: f64,
 }
 
+/// How the motion is integrated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Integration {
+    /// Whether masses resist.
+    pub inertia: Inertia,
+    /// The length of the sub-step (time).
+    pub dt: f64,
+}
+
 /// What clumps do in a sub-step.
 #[derive(Default)]
 pub struct Moves {
-    metric: Arc<Rigid>,
     list: Vec<Move>,
     /// From the centres of mass to the spheres at the beginning of the step; nothing for those that are alone.
     arm: Vec<DVec3>,
@@ -74,6 +80,12 @@ struct Move {
     inertia: DMat3,
 }
 
+/// Spheres, and where they are from the centres of their clumps.
+struct Spheres<'a> {
+    particles: &'a Particles,
+    arms: &'a [DVec3],
+}
+
 /// What the spheres of a clump feel in a step, summed up.
 struct Push {
     /// p and l.
@@ -86,50 +98,42 @@ struct Push {
 }
 
 impl Moves {
-    /// Spheres of a clump get the mean velocities of its a-priori motion, and a metric that holds them together. `inertia`
-    /// tells whether masses resist. Tells who turns too fast, if somebody does.
+    /// Spheres of a clump get the mean velocities of its a-priori motion, and a metric that holds them together. Tells who turns too fast, if somebody does.
     pub fn predict(
         &mut self,
         clumps: &Clumps,
         particles: &Particles,
-        (inertia, dt): (bool, f64),
+        integration: Integration,
         prediction: &mut Prediction,
     ) -> Result<(), Overturn> {
-        let metric = Arc::make_mut(&mut self.metric);
-        metric.owner = clumps.owners(particles.len());
-        metric.inverse_mass.clone_from(&prediction.inverse_metric);
-        metric.responses.clear();
-        metric.arm.clear();
-        metric.arm.resize(particles.len(), DVec3::ZERO);
-        self.arm.clone_from(&metric.arm);
         self.list.clear();
+        if clumps.is_empty() {
+            return Ok(());
+        }
+        let mut metric = Rigid {
+            responses: Vec::with_capacity(clumps.list.len()),
+            owner: clumps.owners(particles.len()),
+            arm: vec![DVec3::ZERO; particles.len()],
+            inverse_mass: Vec::new(),
+        };
+        self.arm.clone_from(&metric.arm);
         for (index, clump) in clumps.list.iter().enumerate() {
             for (sphere, arm) in clump.spheres().zip(clumps.arms_of(clump)) {
                 self.arm[sphere] = clump.orientation * *arm;
             }
-            let push = Push::on(clump, particles, &self.arm, inertia, prediction);
+            let push = Push::on(clump, &Spheres { particles, arms: &self.arm }, integration.inertia, prediction);
             let too_fast = |turn: Turn| turn.of(index);
-            let (one, response) = push.midpoint(clump, inertia, dt).map_err(too_fast)?;
+            let (one, response) = push.midpoint(clump, integration).map_err(too_fast)?;
             for sphere in clump.spheres() {
                 metric.arm[sphere] = self.arm[sphere] - one.resistance;
-                prediction.velocity[sphere] = secant(one.apriori, self.arm[sphere], dt);
+                prediction.velocity[sphere] = secant(one.apriori, self.arm[sphere], integration.dt);
             }
             self.list.push(one);
             metric.responses.push(response);
         }
-        prediction.mobility = Some(self.metric.clone());
+        metric.inverse_mass = std::mem::take(prediction.metric.diagonal());
+        prediction.metric = Metric::Rigid(metric);
         Ok(())
-    }
-
-    /// Nobody is held together any more.
-    pub fn clear(&mut self) {
-        self.list.clear();
-    }
-
-    /// The clump of each particle; empty before the first prediction.
-    #[must_use]
-    pub fn owner(&self) -> &[u32] {
-        &self.metric.owner
     }
 
     /// The velocities that the projection found, as it sees them.
@@ -140,17 +144,19 @@ impl Moves {
 
     /// Puts the mean velocities of turning clumps in place of those that are linear in the impulses. Tells who turns too
     /// fast, if somebody does.
-    pub fn turn(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut [DVec3]) -> Result<(), Overturn> {
+    pub fn turn(&mut self, problem: &Problem, solution: &mut Solution) -> Result<(), Overturn> {
+        let Solution { impulses, velocity } = solution;
         self.linear.clear();
         self.linear.extend_from_slice(velocity);
-        let twists = self.metric.twists(&problem.pushes(impulses));
+        let Metric::Rigid(metric) = &problem.prediction.metric else { return Ok(()) };
+        let twists = metric.twists(&problem.pushes(impulses));
         for (index, (one, given)) in self.list.iter_mut().zip(twists).enumerate() {
             let spin = one.apriori.spin + given.spin;
             let velocity = one.apriori.velocity + given.velocity - given.spin.cross(one.resistance);
             one.twist = Twist { velocity, spin };
             refuse_turn(spin, problem.dt).map_err(|turn| turn.of(index))?;
         }
-        for ((v, owner), arm) in velocity.iter_mut().zip(&self.metric.owner).zip(&self.arm) {
+        for ((v, owner), arm) in velocity.iter_mut().zip(&metric.owner).zip(&self.arm) {
             if *owner != ALONE {
                 *v = secant(self.list[*owner as usize].twist, *arm, problem.dt);
             }
@@ -164,7 +170,7 @@ impl Moves {
     }
 
     /// Moves the clumps, and their spheres with them.
-    pub fn finish(&self, clumps: &mut Clumps, particles: &mut Particles, inertia: bool, dt: f64) {
+    pub fn finish(&self, clumps: &mut Clumps, particles: &mut Particles, Integration { inertia, dt }: Integration) {
         for (k, one) in self.list.iter().enumerate() {
             let clump = &mut clumps.list[k];
             let Twist { velocity, spin } = one.twist;
@@ -172,7 +178,10 @@ impl Moves {
             let centre = clump.centre + velocity * dt;
             clump.centre = particles.cell.map_or(centre, |cell| cell.wrap(centre));
             clump.orientation = (turned_by(spin * dt) * clump.orientation).normalize();
-            let felt = if inertia { one.inertia } else { clump.inertia_in_space(clump.orientation) };
+            let felt = match inertia {
+                Inertia::Full => one.inertia,
+                Inertia::None => clump.inertia_in_space(clump.orientation),
+            };
             clump.angular_momentum = felt * spin;
             clumps.place(k, particles);
         }
@@ -180,13 +189,15 @@ impl Moves {
 }
 
 impl Push {
-    fn on(clump: &Clump, particles: &Particles, arms: &[DVec3], inertia: bool, prediction: &Prediction) -> Self {
-        let own = if inertia { 1.0 } else { 0.0 };
+    fn on(clump: &Clump, spheres: &Spheres, inertia: Inertia, prediction: &Prediction) -> Self {
+        let Spheres { particles, arms } = *spheres;
+        let own = if inertia == Inertia::Full { 1.0 } else { 0.0 };
+        let inverse_mass = prediction.metric.inverse_mass();
         let (mut linear, mut angular) = (clump.velocity * (own * clump.mass), clump.angular_momentum * own);
         let (mut mass, mut first, mut second) = (own * clump.mass, DVec3::ZERO, DMat3::ZERO);
         let mut least = 0.0;
         for sphere in clump.spheres() {
-            let (arm, felt) = (arms[sphere], prediction.inverse_metric[sphere].recip());
+            let (arm, felt) = (arms[sphere], inverse_mass[sphere].recip());
             let known = own * particles.mass[sphere];
             let (drag, impulse) =
                 (felt - known, prediction.velocity[sphere] * felt - particles.velocity[sphere] * known);
@@ -199,18 +210,19 @@ impl Push {
         }
         let resistance = first / mass;
         let mut inertia_of_drag = second - point_inertia(resistance) * mass;
-        if !inertia {
+        if inertia == Inertia::None {
             inertia_of_drag += DMat3::from_diagonal(DVec3::splat(LEAST_RESISTANCE * least));
         }
         Self { linear, angular, mass, resistance, inertia: inertia_of_drag }
     }
 
     /// The motion of the midpoint rule, and how the clump then answers to impulses.
-    fn midpoint(&self, clump: &Clump, inertia: bool, dt: f64) -> Result<(Move, Response), Turn> {
+    fn midpoint(&self, clump: &Clump, Integration { inertia, dt }: Integration) -> Result<(Move, Response), Turn> {
         let Self { linear, angular, mass, resistance, inertia: of_drag } = *self;
         let about = angular - resistance.cross(linear);
         let halfway = |spin: DVec3| clump.inertia_in_space(turned_by(spin * (0.5 * dt)) * clump.orientation);
-        let answer = |felt: DMat3| inverse(if inertia { felt + of_drag } else { of_drag }, clump.planar);
+        let answer =
+            |felt: DMat3| inverse(if inertia == Inertia::Full { felt + of_drag } else { of_drag }, clump.planar);
         let (mut spin, mut change) = (clump.spin(), f64::INFINITY);
         for _ in 0..ROUNDS {
             let felt = halfway(spin);

@@ -1,7 +1,7 @@
 //! Particles with inertia: (m + hζ) V^{n+1/2} = m Vⁿ + h (m gⁿ + Fⁿ + ζ u).
 
 use super::step::Step;
-use super::{Drag, Environment, EnvironmentError, Forcing, Prediction, Span};
+use super::{Drag, Environment, EnvironmentError, Forcing, Inertia, Prediction, Span};
 use crate::geometry::Particles;
 
 /// Inertia, explicit forces and implicit linear drag; metric m + hζ.
@@ -35,6 +35,10 @@ impl Environment for Inertial {
             let force = drive.acceleration + rate * (drive.flow - velocity);
             (velocity + h * force / (1.0 + h * rate), 1.0 / (mass + h * drive.drag))
         })
+    }
+
+    fn inertia(&self) -> Inertia {
+        Inertia::Full
     }
 
     fn potential_energy(&self, particles: &Particles, time: f64) -> f64 {

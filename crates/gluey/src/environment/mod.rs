@@ -29,10 +29,6 @@ mod signal;
 mod solid_fraction;
 mod step;
 
-use std::sync::Arc;
-
-use glam::DVec3;
-
 pub use drag::{Drag, Fraction, RICHARDSON_ZAKI};
 pub use error::EnvironmentError;
 pub use forcing::{Dimension, FLOW_VARIABLES, FORCE_VARIABLES, Force, ForceComponent, Forcing, Per};
@@ -42,7 +38,8 @@ pub use rotne_prager::RotnePrager;
 pub use signal::{SIGNAL_VARIABLES, Signal, Signal3, Table};
 
 use crate::geometry::Particles;
-use crate::projection::Mobility;
+use crate::projection::Projection;
+pub use crate::projection::{Metric, Prediction};
 
 /// The step [tⁿ, tⁿ⁺¹].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,29 +67,13 @@ impl Span {
     }
 }
 
-/// What the environment alone would do, one entry per particle.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Prediction {
-    /// V^{n+1/2} (length / time).
-    pub velocity: Vec<DVec3>,
-    /// Velocity per impulse (1 / mass): 1/m, 1/(m + hζ) with implicit drag, 1/(hζ) without inertia.
-    pub inverse_metric: Vec<f64>,
-    /// Velocity per impulse where others are moved too; `inverse_metric` then tells the particles' own, for scales.
-    pub mobility: Option<Arc<dyn Mobility>>,
-}
-
-impl Prediction {
-    /// V^{n+1/2} + M⁻¹ P for an impulse P on each particle.
-    pub fn add_impulses(&mut self, impulses: &[DVec3]) {
-        match &self.mobility {
-            Some(mobility) => mobility.add_product(impulses, &mut self.velocity),
-            None => {
-                for ((v, w), impulse) in self.velocity.iter_mut().zip(&self.inverse_metric).zip(impulses) {
-                    *v += *w * *impulse;
-                }
-            }
-        }
-    }
+/// Whether masses resist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inertia {
+    /// Velocities go on, and forces change them.
+    Full,
+    /// Velocities follow forces at once.
+    None,
 }
 
 /// Whatever gives the particles their a-priori velocity.
@@ -100,9 +81,12 @@ pub trait Environment: Send + Sync {
     /// Fills the prediction for the step; its buffers are reused, and hold nothing of use after an error.
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError>;
 
-    /// Whether masses resist: where they do not, velocities follow forces at once.
-    fn has_inertia(&self) -> bool {
-        true
+    /// Whether masses resist.
+    fn inertia(&self) -> Inertia;
+
+    /// A projection of its own, where flow and contact are one problem; the simulation's solver is not asked then.
+    fn projection(&mut self) -> Option<&mut dyn Projection> {
+        None
     }
 
     /// Potential energy (energy) at a time, for the time series: −Σ m g·x of uniform gravity, 0 without.

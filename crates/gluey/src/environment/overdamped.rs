@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::step::Step;
-use super::{Drag, Environment, EnvironmentError, Forcing, Prediction, RotnePrager, Span};
+use super::{Drag, Environment, EnvironmentError, Forcing, Inertia, Prediction, RotnePrager, Span};
 use crate::geometry::Particles;
-use crate::projection::Mobility;
+use crate::projection::{Metric, Mobility};
 
 /// No inertia: drag balances the forces at every time; metric hζ or h M⁻¹, so that an impulse over h is a force.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl Environment for Overdamped {
         })
     }
 
-    fn has_inertia(&self) -> bool {
-        false
+    fn inertia(&self) -> Inertia {
+        Inertia::None
     }
 
     fn potential_energy(&self, particles: &Particles, time: f64) -> f64 {
@@ -58,6 +58,7 @@ fn predict_together(step: &Step, mobility: RotnePrager, prediction: &mut Predict
     step.predict(prediction, |_, drive| (drive.flow, 1.0 / (dt * drive.drag)))?;
     mobility.add_product(&impulses, &mut prediction.velocity);
     step.check(prediction)?;
-    prediction.mobility = Some(Arc::new(mobility));
+    let inverse_mass = std::mem::take(prediction.metric.diagonal());
+    prediction.metric = Metric::Operator { mobility: Arc::new(mobility), inverse_mass };
     Ok(())
 }

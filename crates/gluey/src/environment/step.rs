@@ -95,13 +95,14 @@ impl<'a> Step<'a> {
             self.checked(i, self.forcing.dimension.keep(velocity), inverse_metric)
         };
         let count = self.particles.len();
-        prediction.mobility = None;
-        prediction.velocity.resize(count, DVec3::ZERO);
-        prediction.inverse_metric.resize(count, 0.0);
+        let Prediction { velocity, metric } = prediction;
+        let inverse_mass = metric.diagonal();
+        velocity.resize(count, DVec3::ZERO);
+        inverse_mass.resize(count, 0.0);
         // Expressions may take long at some particles; gravity and drag take no time but that of memory.
         let together = if uniform { share_of(count) } else { CHUNK };
-        let metrics = prediction.inverse_metric.par_chunks_mut(together);
-        let pieces = prediction.velocity.par_chunks_mut(together).zip(metrics).enumerate();
+        let metrics = inverse_mass.par_chunks_mut(together);
+        let pieces = velocity.par_chunks_mut(together).zip(metrics).enumerate();
         let failed = pieces.any(|(piece, (velocity, metric))| {
             velocity.iter_mut().zip(metric).enumerate().any(|(at, entry)| match one(piece * together + at) {
                 Ok(found) => {
@@ -116,7 +117,7 @@ impl<'a> Step<'a> {
 
     /// Refuses what is infinite or not a number.
     pub(super) fn check(&self, prediction: &Prediction) -> Result<(), EnvironmentError> {
-        let mut entries = prediction.velocity.iter().zip(&prediction.inverse_metric).enumerate();
+        let mut entries = prediction.velocity.iter().zip(prediction.metric.inverse_mass()).enumerate();
         entries.try_for_each(|(i, (velocity, metric))| self.checked(i, *velocity, *metric).map(|_| ()))
     }
 

@@ -1,5 +1,6 @@
 use std::f64::consts::PI;
 
+use glam::DVec3;
 use proptest::prelude::*;
 
 use super::*;
@@ -61,16 +62,15 @@ fn without_drag_gravity_adds_to_the_velocity_exactly() {
     let velocity = DVec3::new(0.3, 0.1, -0.7);
     let found = predict(&environment, &one(velocity), STEP);
     assert_eq!(found.velocity, [velocity + 0.1 * DVec3::new(0.0, -9.81, 0.3)]);
-    assert_eq!(found.inverse_metric, [0.5]);
+    assert_eq!(found.metric.inverse_mass(), [0.5]);
 }
 
 #[test]
 fn buffers_are_resized_and_overwritten() {
     let environment = inertial(Forcing::default());
-    let mut prediction =
-        Prediction { velocity: vec![DVec3::NAN; 9], inverse_metric: vec![f64::NAN; 4], mobility: None };
+    let mut prediction = Prediction { velocity: vec![DVec3::NAN; 9], metric: Metric::Diagonal(vec![f64::NAN; 4]) };
     environment.predict(&one(DVec3::X), STEP, &mut prediction).expect("finite");
-    assert_eq!(prediction, Prediction { velocity: vec![DVec3::X], inverse_metric: vec![0.5], mobility: None });
+    assert_eq!(prediction, Prediction { velocity: vec![DVec3::X], metric: Metric::Diagonal(vec![0.5]) });
     assert_eq!(predict(&environment, &Particles::default(), STEP), Prediction::default());
 }
 
@@ -80,7 +80,7 @@ fn implicit_drag_relaxes_by_its_formula() {
     let environment = inertial(Forcing { drag: Drag::Coefficient(zeta), ..Forcing::default() });
     let found = predict(&environment, &one(velocity), STEP);
     assert!((found.velocity[0] - velocity / (1.0 + 0.1 * zeta / 2.0)).length() < 1e-16);
-    assert_eq!(found.inverse_metric, [1.0 / (2.0 + 0.1 * zeta)]);
+    assert_eq!(found.metric.inverse_mass(), [1.0 / (2.0 + 0.1 * zeta)]);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn without_inertia_the_velocity_follows_the_force() {
     // The flow is that of the end of the step, the force its mean over the step, and m vx = 16.
     let exact = DVec3::new(0.1 + 0.05 / 4.0, -20.0 / 4.0, 16.0 / 4.0);
     assert!((found.velocity[0] - exact).length() < 1e-14, "{}", found.velocity[0]);
-    assert_eq!(found.inverse_metric, [1.0 / (0.1 * 4.0)]);
+    assert_eq!(found.metric.inverse_mass(), [1.0 / (0.1 * 4.0)]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn both_agree_where_drag_outweighs_inertia() {
     let with = predict(&inertial(forcing.clone()), &particles, STEP);
     let without = predict(&Overdamped::new(forcing).expect("valid"), &particles, STEP);
     assert!((with.velocity[0] - without.velocity[0]).length() < 1e-7);
-    assert!((with.inverse_metric[0] / without.inverse_metric[0] - 1.0).abs() < 1e-7);
+    assert!((with.metric.inverse_mass()[0] / without.metric.inverse_mass()[0] - 1.0).abs() < 1e-7);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     };
     let bits = |prediction: &Prediction| -> Vec<u64> {
         let velocities = prediction.velocity.iter().flat_map(DVec3::to_array);
-        velocities.chain(prediction.inverse_metric.iter().copied()).map(f64::to_bits).collect()
+        velocities.chain(prediction.metric.inverse_mass().iter().copied()).map(f64::to_bits).collect()
     };
     let alone = bits(&on(1));
     assert!(alone == bits(&on(2)) && alone == bits(&on(4)));

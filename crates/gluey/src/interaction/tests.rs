@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geometry::Shape;
+use crate::projection::Metric;
 
 const SPAN: Span = Span { start: 3.0, dt: 0.5 };
 
@@ -24,8 +25,8 @@ fn interactions(forces: Vec<PairForce>) -> Interactions {
 /// What the forces do to particles at rest, each velocity the impulse over the mass.
 fn velocities(interactions: &mut Interactions, now: &Moment) -> Result<Vec<DVec3>, InteractionError> {
     let count = now.particles.len();
-    let inverse_metric = now.particles.mass.iter().map(|mass| mass.recip()).collect();
-    let mut prediction = Prediction { velocity: vec![DVec3::ZERO; count], inverse_metric, mobility: None };
+    let inverse_mass = now.particles.mass.iter().map(|mass| mass.recip()).collect();
+    let mut prediction = Prediction { velocity: vec![DVec3::ZERO; count], metric: Metric::Diagonal(inverse_mass) };
     interactions.act(now, &mut prediction)?;
     Ok(prediction.velocity)
 }

@@ -26,7 +26,7 @@ use thiserror::Error;
 pub use radii::{MOST, Radii};
 
 use crate::adhesion::{Adhesion, Law};
-use crate::environment::{Environment, EnvironmentError, Prediction, Span};
+use crate::environment::{Environment, EnvironmentError, Inertia, Prediction, Span};
 use crate::geometry::{Cell, Obstacle, Particles, Shape, Side, volume};
 use crate::neighbours::pairs_in;
 use crate::simulation::{ImpulseRule, Settings, Simulation, State, StepError};
@@ -131,9 +131,14 @@ impl Environment for Still {
     fn predict(&self, particles: &Particles, _: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         prediction.velocity.clear();
         prediction.velocity.resize(particles.len(), DVec3::ZERO);
-        prediction.inverse_metric.clear();
-        prediction.inverse_metric.resize(particles.len(), 1.0);
+        let inverse_mass = prediction.metric.diagonal();
+        inverse_mass.clear();
+        inverse_mass.resize(particles.len(), 1.0);
         Ok(())
+    }
+
+    fn inertia(&self) -> Inertia {
+        Inertia::None
     }
 
     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {

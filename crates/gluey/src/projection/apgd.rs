@@ -20,7 +20,7 @@
 
 use glam::DVec3;
 
-use super::{Accuracy, Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
+use super::{Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, Solution, WALL, Watch};
 
 /// By which L shrinks after a step that met less curvature.
 const EASING: f64 = 0.97;
@@ -34,14 +34,14 @@ pub struct AcceleratedGradient {
     inverse_diagonal: Vec<f64>,
     ahead: Vec<f64>,
     next: Vec<f64>,
-    velocity: Vec<DVec3>,
     ahead_velocity: Vec<DVec3>,
     next_velocity: Vec<DVec3>,
 }
 
 impl Projection for AcceleratedGradient {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        self.load(problem, impulses);
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
+        problem.start(solution);
+        self.load(problem, solution);
         let (mut sweeps, mut products) = (0, 1);
         let mut lipschitz = 1.0;
         let mut age = 0_u32;
@@ -50,25 +50,21 @@ impl Projection for AcceleratedGradient {
         watch.start();
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0
-                && let Some(status) = monitor.ending_with(problem, (impulses, &self.velocity), (sweeps, &mut watch))
+                && let Some(status) = monitor.ending_with(problem, solution, (sweeps, &mut watch))
             {
                 break status;
             }
-            let pass = self.pass(problem, impulses, lipschitz);
+            let pass = self.pass(problem, solution, lipschitz);
             lipschitz = pass.steepness.max(EASING * lipschitz);
             sweeps += 1;
             products += 1;
             age = if pass.turned { 1 } else { age + 1 };
             let damping = (CURVATURE_SHARE * pass.curvature / lipschitz).sqrt();
             let momentum = (f64::from(age - 1) / f64::from(age + 2)).min((1.0 - damping) / (1.0 + damping));
-            self.extrapolate(impulses, momentum);
+            self.extrapolate(solution, momentum);
         };
-        Outcome { status, sweeps, products, factorisations: 0, accuracy: self.conclude(problem, impulses) }
-    }
-
-    /// Those that the accuracy was told from.
-    fn velocity_into(&mut self, _: &Problem, _: &[f64], velocity: &mut Vec<DVec3>) {
-        std::mem::swap(velocity, &mut self.velocity);
+        problem.velocity_into(&solution.impulses, &mut solution.velocity); // passes accumulate rounding
+        Outcome { status, sweeps, products, factorisations: 0, accuracy: problem.accuracy_of(solution) }
     }
 }
 
@@ -83,10 +79,7 @@ struct Pass {
 }
 
 impl AcceleratedGradient {
-    fn load(&mut self, problem: &Problem, impulses: &mut [f64]) {
-        for (impulse, row) in impulses.iter_mut().zip(&problem.rows) {
-            *impulse = impulse.max(row.lower);
-        }
+    fn load(&mut self, problem: &Problem, Solution { impulses, velocity }: &Solution) {
         let inverse = |diagonal: f64| if diagonal > 0.0 { diagonal.recip() } else { 0.0 };
         self.inverse_diagonal.clear();
         self.inverse_diagonal.extend(problem.rows.iter().map(|row| inverse(problem.diagonal(row))));
@@ -94,28 +87,21 @@ impl AcceleratedGradient {
         self.ahead.extend_from_slice(impulses);
         self.next.clear();
         self.next.resize(impulses.len(), 0.0);
-        self.velocity = problem.velocity(impulses);
-        self.ahead_velocity.clone_from(&self.velocity);
-    }
-
-    /// How good the impulses are, from them alone.
-    fn conclude(&mut self, problem: &Problem, impulses: &[f64]) -> Accuracy {
-        problem.velocity_into(impulses, &mut self.velocity);
-        problem.accuracy_with(impulses, &self.velocity)
+        self.ahead_velocity.clone_from(velocity);
     }
 
     /// A gradient step from the extrapolated point.
-    fn pass(&mut self, problem: &Problem, base: &[f64], lipschitz: f64) -> Pass {
-        self.next_velocity.clone_from(&problem.apriori);
+    fn pass(&mut self, problem: &Problem, base: &Solution, lipschitz: f64) -> Pass {
+        self.next_velocity.clone_from(&problem.prediction.velocity);
         let (rate, shortening) = (problem.dt.recip(), lipschitz.recip());
-        let is_diagonal = problem.mobility.is_none();
+        let is_diagonal = problem.prediction.metric.is_diagonal();
         let (mut stepped, mut moved, mut against) = (0.0, 0.0, 0.0);
         for (c, row) in problem.rows.iter().enumerate() {
             let i = row.i as usize;
             let partner = if row.j == WALL { DVec3::ZERO } else { self.ahead_velocity[row.j as usize] };
             let w = row.gap * rate + row.normal.dot(partner - self.ahead_velocity[i]);
-            let next = (self.ahead[c] - w * self.inverse_diagonal[c] * shortening).max(row.lower);
-            let (step, d) = (next - self.ahead[c], next - base[c]);
+            let next = row.set.project(self.ahead[c] - w * self.inverse_diagonal[c] * shortening);
+            let (step, d) = (next - self.ahead[c], next - base.impulses[c]);
             let diagonal = problem.diagonal(row);
             stepped += diagonal * step * step;
             moved += diagonal * d * d;
@@ -123,9 +109,10 @@ impl AcceleratedGradient {
             self.next[c] = next;
             if is_diagonal && next != 0.0 {
                 let push = row.normal * next;
-                self.next_velocity[i] -= push * problem.inverse_mass[i];
+                self.next_velocity[i] -= push * problem.prediction.metric.inverse_mass()[i];
                 if row.j != WALL {
-                    self.next_velocity[row.j as usize] += push * problem.inverse_mass[row.j as usize];
+                    self.next_velocity[row.j as usize] +=
+                        push * problem.prediction.metric.inverse_mass()[row.j as usize];
                 }
             }
         }
@@ -138,18 +125,18 @@ impl AcceleratedGradient {
         };
         Pass {
             steepness: per(Point { impulses: &self.ahead, velocity: &self.ahead_velocity }, stepped),
-            curvature: per(Point { impulses: base, velocity: &self.velocity }, moved),
+            curvature: per(Point::of(base), moved),
             turned: against > 0.0,
         }
     }
 
     /// (x, y) ← (x⁺, x⁺ + β (x⁺ − x)), and their velocities likewise.
-    fn extrapolate(&mut self, base: &mut [f64], momentum: f64) {
-        for ((x, y), next) in base.iter_mut().zip(&mut self.ahead).zip(&self.next) {
+    fn extrapolate(&mut self, base: &mut Solution, momentum: f64) {
+        for ((x, y), next) in base.impulses.iter_mut().zip(&mut self.ahead).zip(&self.next) {
             *y = next + momentum * (next - *x);
             *x = *next;
         }
-        let bodies = self.velocity.iter_mut().zip(&mut self.ahead_velocity).zip(&self.next_velocity);
+        let bodies = base.velocity.iter_mut().zip(&mut self.ahead_velocity).zip(&self.next_velocity);
         for ((v, u), next) in bodies {
             *u = *next + (*next - *v) * momentum;
             *v = *next;

@@ -33,15 +33,14 @@
 
 use std::num::NonZeroU32;
 
-use glam::DVec3;
-
 use super::blocks::{Advance, Blocks, Leap};
-use super::interior_point::{self, Solution};
+use super::interior_point::{self, End};
 use super::levers::Levers;
 use super::quads::Objective;
 use super::sweep::Pace;
 use super::{
-    AcceleratedGradient, Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch,
+    AcceleratedGradient, Accuracy, Criteria, Metric, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS,
+    Solution, Status, Watch,
 };
 
 /// Share of the measured curvature that caps the momentum.
@@ -88,33 +87,27 @@ pub struct AcceleratedGaussSeidel {
     levers: Levers,
     /// As the user wants.
     count: Option<NonZeroU32>,
-    velocity: Vec<DVec3>,
     watch: Watch,
     /// For metrics that are not diagonal.
     by_products: AcceleratedGradient,
 }
 
 impl Projection for AcceleratedGaussSeidel {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        let Self { blocks, levers, count, velocity, watch, by_products } = self;
-        let task = Task { problem, criteria, velocity, watch };
-        let Some(mobility) = &problem.mobility else {
-            blocks.load(problem, impulses, count.unwrap_or_else(|| blocks_for(problem.inverse_mass.len())));
-            return task.sweep(blocks, problem.steepest(), impulses);
-        };
-        if let Some(rigid) = mobility.as_rigid() {
-            levers.load(problem, rigid, impulses);
-            let steepest = levers.steepest();
-            return task.sweep(levers, steepest, impulses);
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
+        let Self { blocks, levers, count, watch, by_products } = self;
+        match &problem.prediction.metric {
+            Metric::Diagonal(_) => {
+                let count = count.unwrap_or_else(|| blocks_for(problem.bodies()));
+                blocks.load(problem, &solution.impulses, count);
+                Task { problem, criteria, watch, solution }.sweep(blocks, problem.steepest())
+            }
+            Metric::Rigid(rigid) => {
+                levers.load(problem, rigid, &solution.impulses);
+                let steepest = levers.steepest();
+                Task { problem, criteria, watch, solution }.sweep(levers, steepest)
+            }
+            Metric::Operator { .. } => by_products.solve(problem, criteria, solution),
         }
-        let outcome = by_products.solve(problem, criteria, impulses);
-        by_products.velocity_into(problem, impulses, velocity);
-        outcome
-    }
-
-    /// Those that the accuracy was told from.
-    fn velocity_into(&mut self, _: &Problem, _: &[f64], velocity: &mut Vec<DVec3>) {
-        std::mem::swap(velocity, &mut self.velocity);
     }
 }
 
@@ -145,7 +138,7 @@ trait Sweeps {
     const OVER_RELAXATION: f64;
     /// The impulses of the swept point, exactly `lower` where the bound holds, and the velocities that they alone give; both
     /// in the problem's order.
-    fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>);
+    fn unload(&mut self, problem: &Problem, solution: &mut Solution);
     /// V at the swept point from its impulses alone: sweeps accumulate rounding.
     fn refresh(&mut self, problem: &Problem);
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
@@ -163,8 +156,8 @@ trait Sweeps {
 impl Sweeps for Blocks {
     const OVER_RELAXATION: f64 = 1.2;
 
-    fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>) {
-        self.unload(problem, impulses, velocity);
+    fn unload(&mut self, problem: &Problem, solution: &mut Solution) {
+        self.unload(problem, &mut solution.impulses, &mut solution.velocity);
     }
 
     fn refresh(&mut self, problem: &Problem) {
@@ -195,9 +188,9 @@ impl Sweeps for Blocks {
 impl Sweeps for Levers {
     const OVER_RELAXATION: f64 = 1.1;
 
-    fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>) {
-        (*self).unload(impulses);
-        problem.velocity_into(impulses, velocity);
+    fn unload(&mut self, problem: &Problem, solution: &mut Solution) {
+        (*self).unload(&mut solution.impulses);
+        problem.velocity_into(&solution.impulses, &mut solution.velocity);
     }
 
     fn refresh(&mut self, _: &Problem) {
@@ -229,13 +222,13 @@ impl Sweeps for Levers {
 struct Task<'a> {
     problem: &'a Problem,
     criteria: &'a Criteria,
-    velocity: &'a mut Vec<DVec3>,
     watch: &'a mut Watch,
+    solution: &'a mut Solution,
 }
 
 impl Task<'_> {
     /// Sweeps until the end; `steepest` bounds √A_cc.
-    fn sweep<S: Sweeps>(mut self, rows: &mut S, steepest: f64, impulses: &mut [f64]) -> Outcome {
+    fn sweep<S: Sweeps>(mut self, rows: &mut S, steepest: f64) -> Outcome {
         let Self { problem, criteria, .. } = self;
         self.watch.start();
         let mut course = Course::new(problem, criteria, steepest);
@@ -243,15 +236,15 @@ impl Task<'_> {
             let due = self.watch.due();
             course.run(rows, due);
             // What counts is the residual recomputed from the impulses alone.
-            let accuracy = self.conclude(rows, impulses);
+            let accuracy = self.conclude(rows);
             let sweeps = course.sweeps;
             let mut ending = course.monitor.ending(accuracy.residual, sweeps);
             if ending.is_none() && sweeps >= due {
-                ending = self.watch.infeasible(problem, impulses).map(Status::Infeasible);
+                ending = self.watch.infeasible(problem, &self.solution.impulses).map(Status::Infeasible);
             }
             if matches!(ending, None | Some(Status::Stalled))
-                && self.should_finish(&mut course, impulses, ending.is_some())
-                && let Some(finished) = self.finish(&mut course, impulses)
+                && self.should_finish(&mut course, ending.is_some())
+                && let Some(finished) = self.finish(&mut course)
             {
                 break finished;
             }
@@ -264,12 +257,13 @@ impl Task<'_> {
     }
 
     /// Whether the sweeps have cost as much as a finish would, or have stalled.
-    fn should_finish(&self, course: &mut Course, impulses: &[f64], stalled: bool) -> bool {
+    fn should_finish(&self, course: &mut Course, stalled: bool) -> bool {
         if course.finish == Finish::Unasked && (stalled || course.is_slow()) {
             // Equalities on which sweeps stall contradict each other but for rounding: their solutions are absurdly fast.
-            let equalities = self.problem.rows.iter().any(|row| row.lower == f64::NEG_INFINITY);
-            let work = if equalities { None } else { interior_point::work(self.problem, impulses, self.velocity) };
-            let sweeps = |work: f64| (FACTORISATIONS * work / (WORK_OF_A_ROW * impulses.len() as f64)) as u64;
+            let equalities = self.problem.rows.iter().any(|row| row.set.is_free());
+            let work = if equalities { None } else { interior_point::work(self.problem, self.solution) };
+            let rows = self.problem.rows.len() as f64;
+            let sweeps = |work: f64| (FACTORISATIONS * work / (WORK_OF_A_ROW * rows)) as u64;
             course.finish = work.map_or(Finish::Never, |work| Finish::At(sweeps(work)));
         }
         match course.finish {
@@ -279,24 +273,23 @@ impl Task<'_> {
     }
 
     /// The solution by factorisation, or the proof that there is none; nothing where that ends with neither.
-    fn finish(&mut self, course: &mut Course, impulses: &mut [f64]) -> Option<(Status, Accuracy)> {
+    fn finish(&mut self, course: &mut Course) -> Option<(Status, Accuracy)> {
         course.finish = Finish::Never;
-        let Solution { impulses: found, velocity, accuracy, factorisations } =
-            interior_point::solution(self.problem, self.criteria, (impulses, self.velocity))?;
+        let Self { problem, criteria, .. } = *self;
+        let End { solution, accuracy, factorisations } = interior_point::end(problem, criteria, self.solution)?;
         course.factorisations += factorisations;
-        if accuracy.residual <= self.criteria.tolerance {
-            impulses.copy_from_slice(&found);
-            *self.velocity = velocity;
+        if accuracy.residual <= criteria.tolerance {
+            *self.solution = solution;
             return Some((Status::Converged, accuracy));
         }
-        let proof = self.watch.infeasible(self.problem, &found).map(Status::Infeasible);
-        proof.map(|status| (status, self.problem.accuracy_with(impulses, self.velocity)))
+        let proof = self.watch.infeasible(problem, &solution.impulses).map(Status::Infeasible);
+        proof.map(|status| (status, problem.accuracy_of(self.solution)))
     }
 
     /// The impulses of the swept point, and how good they are.
-    fn conclude(&mut self, rows: &mut impl Sweeps, impulses: &mut [f64]) -> Accuracy {
-        rows.unload(self.problem, impulses, self.velocity);
-        self.problem.accuracy_with(impulses, self.velocity)
+    fn conclude(&mut self, rows: &mut impl Sweeps) -> Accuracy {
+        rows.unload(self.problem, self.solution);
+        self.problem.accuracy_of(self.solution)
     }
 }
 

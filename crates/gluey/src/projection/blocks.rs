@@ -80,7 +80,7 @@ impl Blocks {
     /// Cuts the problem in so many blocks, or one a body, or the most there may be, and starts from these impulses, raised
     /// to `lower`.
     pub(super) fn load(&mut self, problem: &Problem, impulses: &[f64], blocks: NonZeroU32) {
-        let count = problem.inverse_mass.len();
+        let count = problem.bodies();
         let size = count.div_ceil(blocks.get().min(AcceleratedGaussSeidel::MOST_BLOCKS) as usize).max(1);
         let blocks = count.div_ceil(size).max(1);
         self.size = size;
@@ -139,7 +139,7 @@ impl Blocks {
         if !std::mem::replace(&mut self.held, true) {
             self.arrive_and(Interior::hold);
         }
-        self.gather(|at| *along_and_ahead(problem, &problem.apriori, at), add);
+        self.gather(|at| *along_and_ahead(problem, &problem.prediction.velocity, at), add);
     }
 
     /// V ← start, by the rank of a body, and what this adds to it.
@@ -304,7 +304,7 @@ mod tests {
     use rand_pcg::Pcg64;
 
     use super::*;
-    use crate::projection::{Row, WALL};
+    use crate::projection::{AdmissibleSet, Metric, Prediction, Row, WALL};
 
     /// Bodies in a line, each joined to some of the next and every fifth to the wall.
     fn chain(count: u32) -> Problem {
@@ -313,15 +313,27 @@ mod tests {
         let mut rows = Vec::new();
         for i in 0..count {
             for j in (i + 1..i + 4).filter(|j| *j < count) {
-                rows.push(Row { i, j, normal: vector().normalize(), gap: 0.01 * vector().x, lower: 0.0 });
+                rows.push(Row { i, j, normal: vector().normalize(), gap: 0.01 * vector().x, set: AdmissibleSet::PUSH });
             }
             if i % 5 == 0 {
-                rows.push(Row { i, j: WALL, normal: vector().normalize(), gap: 0.0, lower: -0.1 });
+                rows.push(Row {
+                    i,
+                    j: WALL,
+                    normal: vector().normalize(),
+                    gap: 0.0,
+                    set: AdmissibleSet::at_least(-0.1),
+                });
             }
         }
         let apriori: Vec<DVec3> = (0..count).map(|_| vector()).collect();
         let inverse_mass = apriori.iter().map(|v| 1.0 + 0.5 * v.x).collect();
-        Problem { dt: 0.1, length: 1.0, inverse_mass, mobility: None, apriori, rows, order: Vec::new() }
+        Problem {
+            dt: 0.1,
+            length: 1.0,
+            prediction: Prediction { velocity: apriori, metric: Metric::Diagonal(inverse_mass) },
+            rows,
+            order: Vec::new(),
+        }
     }
 
     #[test]

@@ -52,11 +52,11 @@ impl Watch {
             return None;
         }
         self.pushed.clear();
-        self.pushed.resize(problem.apriori.len(), DVec3::ZERO);
+        self.pushed.resize(problem.bodies(), DVec3::ZERO);
         let mut gaps = 0.0;
         // The ray takes the place of the impulses it starts from.
         for ((row, &new), y) in problem.rows.iter().zip(impulses).zip(&mut self.previous) {
-            *y = if row.lower == f64::NEG_INFINITY { new - *y } else { (new - *y).max(0.0) };
+            *y = row.set.recede(new - *y);
             gaps += row.gap * *y;
             self.pushed[row.i as usize] -= row.normal * *y;
             if row.j != WALL {
@@ -80,7 +80,7 @@ impl Watch {
 
 /// V_max: much faster than anything in the problem.
 fn fastest(problem: &Problem) -> f64 {
-    let apriori = problem.apriori.iter().map(|v| v.length()).fold(0.0, f64::max);
+    let apriori = problem.prediction.velocity.iter().map(|v| v.length()).fold(0.0, f64::max);
     let gap = problem.rows.iter().map(|row| -row.gap).fold(problem.length, f64::max);
     SPEED_MARGIN * (apriori + gap / problem.dt)
 }

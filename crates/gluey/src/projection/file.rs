@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use glam::DVec3;
 use thiserror::Error;
 
-use super::{Problem, Row, WALL};
+use super::{AdmissibleSet, Metric, Problem, Row, WALL};
 use crate::morton;
 
 const MAGIC: &[u8; 8] = b"QPBENCH1";
@@ -74,21 +74,21 @@ pub enum ProblemFileError {
 impl ProblemFile {
     /// Refuses a problem that a file cannot hold.
     pub fn check(&self) -> Result<(), ProblemFileError> {
-        if self.problem.mobility.is_some() { Err(ProblemFileError::NotDiagonal) } else { Ok(()) }
+        if self.problem.prediction.metric.is_diagonal() { Ok(()) } else { Err(ProblemFileError::NotDiagonal) }
     }
 
     /// Writes the problem.
     pub fn write(&self, mut out: impl Write) -> Result<(), ProblemFileError> {
         self.check()?;
         let (problem, rows) = (&self.problem, &self.problem.rows);
-        let bodies = problem.apriori.len();
+        let bodies = problem.bodies();
         out.write_all(MAGIC)?;
         for count in [self.dimension, bodies, rows.len()] {
             out.write_all(&(count as u64).to_le_bytes())?;
         }
         write_floats(&mut out, [problem.dt, problem.length])?;
-        write_floats(&mut out, problem.inverse_mass.iter().copied())?;
-        write_vectors(&mut out, problem.apriori.iter().copied())?;
+        write_floats(&mut out, problem.prediction.metric.inverse_mass().iter().copied())?;
+        write_vectors(&mut out, problem.prediction.velocity.iter().copied())?;
         write_vectors(&mut out, self.position.iter().copied())?;
         write_floats(&mut out, self.radius.iter().copied())?;
         for row in rows {
@@ -100,7 +100,7 @@ impl ProblemFile {
         }
         write_vectors(&mut out, rows.iter().map(|row| row.normal))?;
         write_floats(&mut out, rows.iter().map(|row| row.gap))?;
-        write_floats(&mut out, rows.iter().map(|row| row.lower))?;
+        write_floats(&mut out, rows.iter().map(|row| row.set.least()))?;
         write_floats(&mut out, self.warm.iter().copied())?;
         Ok(out.flush()?)
     }
@@ -131,11 +131,11 @@ impl ProblemFile {
             }
         }
         // Each list is as long as the file has it: a header that promises more is found out before it fills the memory.
-        problem.inverse_mass = read_floats(&mut from, n)?;
-        let inverse_mass = problem.inverse_mass.iter().copied();
-        check("the inverse mass of body", inverse_mass, |m| *m == 0.0 || is_scale(*m), SCALE_OR_ZERO)?;
-        problem.apriori = read_vectors(&mut from, n)?;
-        check("the a-priori velocity of body", arrays(&problem.apriori), are_usable, USABLE)?;
+        let inverse_mass = read_floats(&mut from, n)?;
+        check("the inverse mass of body", inverse_mass.iter().copied(), |m| *m == 0.0 || is_scale(*m), SCALE_OR_ZERO)?;
+        problem.prediction.metric = Metric::Diagonal(inverse_mass);
+        problem.prediction.velocity = read_vectors(&mut from, n)?;
+        check("the a-priori velocity of body", arrays(&problem.prediction.velocity), are_usable, USABLE)?;
         let position = read_vectors(&mut from, n)?;
         check("the position of body", arrays(&position), are_usable, USABLE)?;
         problem.order = morton::order(&position);
@@ -172,7 +172,7 @@ impl ProblemFile {
         }
         let row = |c: usize| {
             let j = if j[c] as usize == n { WALL } else { j[c] };
-            Row { i: i[c], j, normal: normal[c], gap: gap[c], lower: lower[c] }
+            Row { i: i[c], j, normal: normal[c], gap: gap[c], set: AdmissibleSet::at_least(lower[c]) }
         };
         problem.rows = (0..m).map(row).collect();
         Ok(Self { dimension: dimension as usize, problem, warm, position, radius })
@@ -248,18 +248,20 @@ fn read_vectors(from: &mut impl Read, count: usize) -> io::Result<Vec<DVec3>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::projection::Prediction;
 
     /// Two balls, one on a wall and the other on it, and one that cannot move.
     fn file() -> ProblemFile {
-        let row = |i, j, normal, gap| Row { i, j, normal, gap, lower: 0.0 };
+        let row = |i, j, normal, gap| Row { i, j, normal, gap, set: AdmissibleSet::PUSH };
         let problem = Problem {
             dt: 0.1,
             length: 1.0,
-            inverse_mass: vec![1.0, 0.5, 0.0],
-            apriori: vec![-DVec3::Z, -3.0 * DVec3::Z, DVec3::ZERO],
+            prediction: Prediction {
+                velocity: vec![-DVec3::Z, -3.0 * DVec3::Z, DVec3::ZERO],
+                metric: Metric::Diagonal(vec![1.0, 0.5, 0.0]),
+            },
             rows: vec![row(0, WALL, -DVec3::Z, 0.01), row(0, 1, DVec3::Z, 0.02), row(1, 2, DVec3::Z, 0.03)],
             order: vec![0, 1, 2],
-            ..Problem::default()
         };
         let position = vec![DVec3::Z, 3.0 * DVec3::Z, 5.0 * DVec3::Z];
         ProblemFile { dimension: 3, problem, warm: vec![0.0; 3], position, radius: vec![1.0; 3] }
@@ -285,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_number_that_cannot_be_right_is_refused_by_its_place() {
-        let told = says(|f| f.problem.inverse_mass[1] = 5e-312);
+        let told = says(|f| f.problem.prediction.metric.diagonal()[1] = 5e-312);
         assert_eq!(
             told,
             "the inverse mass of body 1 is 5e-312; it must be 0 for a body that cannot move, or from 1e-60 to 1e60"
@@ -293,18 +295,25 @@ mod tests {
         let told = says(|f| f.position[2].y = f64::NAN);
         assert_eq!(told, "the position of body 2 is [0.0, NaN, 5.0]; it must be finite, at most 1e60");
         for bad in [f64::NAN, f64::INFINITY, 1e61, 1e-61, -1.0] {
-            assert!(says(|f| f.problem.inverse_mass[2] = bad).starts_with("the inverse mass of body 2 is"));
+            assert!(
+                says(|f| f.problem.prediction.metric.diagonal()[2] = bad).starts_with("the inverse mass of body 2 is")
+            );
             assert!(says(|f| f.problem.dt = bad).starts_with("the time step is"));
             assert!(says(|f| f.problem.length = bad).starts_with("the length scale is"));
         }
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e61] {
-            assert!(says(|f| f.problem.apriori[0].z = bad).starts_with("the a-priori velocity of body 0 is"));
+            assert!(
+                says(|f| f.problem.prediction.velocity[0].z = bad).starts_with("the a-priori velocity of body 0 is")
+            );
             assert!(says(|f| f.problem.rows[1].gap = bad).starts_with("the gap of row 1 is"));
             assert!(says(|f| f.warm[2] = bad).starts_with("the first guess of row 2 is"));
             assert!(says(|f| f.radius[1] = bad).starts_with("the radius of body 1 is"));
         }
         for bad in [f64::NAN, 1e-300, f64::INFINITY] {
-            assert!(says(|f| f.problem.rows[2].lower = bad).starts_with("the lower bound of row 2 is"));
+            assert!(
+                says(|f| f.problem.rows[2].set = AdmissibleSet::at_least(bad))
+                    .starts_with("the lower bound of row 2 is")
+            );
         }
         assert!(says(|f| f.problem.rows[0].normal.x = 1e-5).starts_with("the normal of row 0 is"));
         assert!(says(|f| f.problem.rows[0].i = 3).starts_with("the first body of row 0 is 3"));

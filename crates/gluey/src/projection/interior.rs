@@ -83,7 +83,7 @@ struct Arrival {
 impl Interior {
     /// The bodies from rank `first` on.
     pub fn load(&mut self, problem: &Problem, first: usize, size: usize) {
-        let count = size.min(problem.inverse_mass.len() - first);
+        let count = size.min(problem.bodies() - first);
         self.first = first;
         self.copied.clear();
         self.share.clear();
@@ -94,8 +94,8 @@ impl Interior {
         make_room(&mut self.bodies, count + WALLS);
         make_room(&mut self.before, count);
         for at in first..first + count {
-            let inverse_mass = *along_and_ahead(problem, &problem.inverse_mass, at);
-            let velocity = along_and_ahead(problem, &problem.apriori, at).to_array();
+            let inverse_mass = *along_and_ahead(problem, problem.prediction.metric.inverse_mass(), at);
+            let velocity = along_and_ahead(problem, &problem.prediction.velocity, at).to_array();
             let mass = if inverse_mass > 0.0 { inverse_mass.recip() } else { 0.0 };
             self.bodies.push(Body { velocity, inverse_mass });
             self.before.push(Earlier { velocity: [0.0; 3], mass });
@@ -229,7 +229,7 @@ impl Interior {
     pub fn energy_added(&self, problem: &Problem) -> f64 {
         let bodies = self.bodies.iter().zip(&self.before).enumerate();
         let energy = |(at, (body, before)): (usize, (&Body, &Earlier))| {
-            let apriori = problem.apriori[problem.along(self.first + at)];
+            let apriori = problem.prediction.velocity[problem.along(self.first + at)];
             before.mass * (DVec3::from(body.velocity) - apriori).length_squared()
         };
         bodies.map(energy).sum()

@@ -29,7 +29,7 @@ use glam::DVec3;
 
 use super::self_stress::{Closed, SelfStress};
 use super::stiffness::{Enough, Spring, Stiffness};
-use super::{Accuracy, Criteria, Problem};
+use super::{Accuracy, Criteria, Problem, Solution};
 
 /// How much better the last Newton step is solved the next time, where it did not do.
 const CLOSER: f64 = 0.1;
@@ -106,25 +106,24 @@ impl LeastNorm {
         &mut self,
         problem: &Problem,
         criteria: &Criteria,
-        velocity: &mut Vec<DVec3>,
+        solution: &mut Solution,
         u: &mut Vec<DVec3>,
-        impulses: &mut [f64],
     ) -> Distribution {
-        self.find_springs(problem, criteria, velocity, impulses);
+        self.find_springs(problem, criteria, solution);
         let rows = self.springs.len();
         if rows == 0 {
             u.clear();
             return Distribution { rows, products: 0, accuracy: None, share: 1.0 };
         }
         // Two bodies that move by so much change the gap between them by what the solver has left of the tolerance.
-        let left = criteria.tolerance - problem.accuracy_with(impulses, velocity).residual;
+        let left = criteria.tolerance - problem.accuracy_of(solution).residual;
         let allowed = 0.5 * left.max(0.0) * problem.length;
-        let holds = self.adopt(problem.apriori.len(), u);
+        let holds = self.adopt(problem.bodies(), u);
         let (share, products) = self.minimise(problem, allowed, holds);
-        self.write(share, impulses);
-        self.hand_over(problem.apriori.len(), u);
-        problem.velocity_into(impulses, velocity);
-        let accuracy = Some(problem.accuracy_with(impulses, velocity));
+        self.write(share, &mut solution.impulses);
+        self.hand_over(problem.bodies(), u);
+        problem.velocity_into(&solution.impulses, &mut solution.velocity);
+        let accuracy = Some(problem.accuracy_of(solution));
         Distribution { rows, products, accuracy, share }
     }
 
@@ -167,7 +166,8 @@ impl LeastNorm {
 
     /// |Λ − Λ_exact| at which bodies move by about `allowed`, if the rows have equal parts in it.
     fn error_for(&self, problem: &Problem, allowed: f64) -> f64 {
-        let inverse_masses = self.self_stress.bodies().iter().map(|k| problem.inverse_mass[*k as usize]);
+        let inverse_masses =
+            self.self_stress.bodies().iter().map(|k| problem.prediction.metric.inverse_mass()[*k as usize]);
         let lightest = inverse_masses.fold(0.0, f64::max);
         let squares = self.springs.iter().map(|spring| spring.found * spring.found).sum::<f64>();
         let even = (self.springs.len() as f64).sqrt() * allowed / (problem.dt * lightest);
@@ -176,16 +176,19 @@ impl LeastNorm {
 
     /// Rows within what the solver may leave open count as closed: else its tolerance would decide which of two contacts
     /// that are closed alike bears the load. Between immovable sides nothing is to be balanced.
-    fn find_springs(&mut self, problem: &Problem, criteria: &Criteria, velocity: &[DVec3], found: &mut [f64]) {
+    fn find_springs(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) {
+        let Solution { impulses: found, velocity } = solution;
         let open = criteria.tolerance * problem.length;
-        let wall = problem.apriori.len() as u32;
-        let moves = |k: u32| problem.inverse_mass.get(k as usize).is_some_and(|inverse_mass| *inverse_mass > 0.0);
+        let wall = problem.bodies() as u32;
+        let moves = |k: u32| {
+            problem.prediction.metric.inverse_mass().get(k as usize).is_some_and(|inverse_mass| *inverse_mass > 0.0)
+        };
         self.self_stress.clear();
         for (c, row) in problem.rows.iter().enumerate() {
             if problem.end_gap(row, velocity) <= open {
                 let [first, second] = [row.i, row.j].map(|k| if moves(k) { k } else { wall });
                 if first == second {
-                    found[c] = row.lower.max(0.0);
+                    found[c] = row.set.project(0.0);
                 } else {
                     self.self_stress.push(Closed { row: c as u32, first, second });
                 }
@@ -197,7 +200,7 @@ impl LeastNorm {
             let Closed { row: c, first: i, second: j } = *closed;
             let (row, found) = (&problem.rows[c as usize], found[c as usize]);
             let (first, second, normal) = if i < j { (i, j, row.normal) } else { (j, i, -row.normal) };
-            let (lower, above) = (row.lower, found > row.lower);
+            let (lower, above) = (row.set.least(), row.set.holds_inside(found));
             Spring { row: c, first, second, above, normal, lower, found, stretch: 0.0, rate: 0.0 }
         }));
         let bodies = |spring: &Spring| (spring.first, spring.second, spring.row);

@@ -12,7 +12,7 @@ use glam::{DMat3, DVec3};
 use super::blocks::{Advance, Leap};
 use super::quads::Objective;
 use super::sweep::{Motion, Pace};
-use super::{ALONE, Problem, Response, Rigid, Row, WALL, worse};
+use super::{ALONE, AdmissibleSet, Problem, Response, Rigid, Row, WALL, worse};
 
 /// The rows of a problem with clumps.
 #[derive(Default)]
@@ -42,7 +42,7 @@ struct Lever {
     normal: DVec3,
     /// D/h + n·(V_j − V_i)^{n+1/2}.
     rate: f64,
-    lower: f64,
+    set: AdmissibleSet,
     /// A_cc.
     diagonal: f64,
 }
@@ -86,7 +86,7 @@ impl Body {
 
 impl Lever {
     fn new(problem: &Problem, rigid: &Rigid, row: &Row, place: impl Fn(u32) -> u32) -> Self {
-        let Row { i, j, normal, gap, lower } = *row;
+        let Row { i, j, normal, gap, set } = *row;
         let end = |body: u32| {
             let sphere = body as usize;
             let (response, arm) = match (body, rigid.owner.get(sphere)) {
@@ -99,10 +99,10 @@ impl Lever {
             End { body: place(body), inverse_mass, torque, spin: inverse_inertia * torque }
         };
         let ends = [end(i), end(j)];
-        let apriori = |body: u32| if body == WALL { DVec3::ZERO } else { problem.apriori[body as usize] };
+        let apriori = |body: u32| if body == WALL { DVec3::ZERO } else { problem.prediction.velocity[body as usize] };
         let diagonal = ends.iter().map(|end| end.inverse_mass + end.torque.dot(end.spin)).sum();
         let rate = gap / problem.dt + normal.dot(apriori(j) - apriori(i));
-        Self { ends, normal, rate, lower, diagonal }
+        Self { ends, normal, rate, set, diagonal }
     }
 
     /// w.
@@ -145,7 +145,7 @@ impl Levers {
         self.rows.clear();
         self.rows.extend(problem.rows.iter().map(|row| Lever::new(problem, rigid, row, place)));
         self.unknowns.clear();
-        let started = impulses.iter().zip(&self.rows).map(|(x, row)| Unknown { x: x.max(row.lower), d: 0.0 });
+        let started = impulses.iter().zip(&self.rows).map(|(x, row)| Unknown { x: row.set.project(*x), d: 0.0 });
         self.unknowns.extend(started);
         self.mark.clear();
         self.gather(|unknown| unknown.x);
@@ -185,7 +185,7 @@ impl Levers {
         self.keeping_moves(|levers| {
             let rows = levers.rows.iter().zip(&mut levers.unknowns).filter(|(row, _)| row.diagonal > 0.0);
             for (row, unknown) in rows {
-                let next = (unknown.x - row.closing(&levers.bodies) / row.diagonal).max(row.lower);
+                let next = row.set.project(unknown.x - row.closing(&levers.bodies) / row.diagonal);
                 row.push(&mut levers.bodies, next - unknown.x);
                 unknown.x = next;
             }
@@ -217,7 +217,7 @@ impl Levers {
                 continue; // Between two that cannot move a row stays where it is.
             }
             let ahead = unknown.x + momentum * unknown.d;
-            let next = (ahead - relaxation * row.closing(&self.bodies) / row.diagonal).max(row.lower);
+            let next = row.set.project(ahead - relaxation * row.closing(&self.bodies) / row.diagonal);
             let (change, d) = (next - ahead, next - unknown.x);
             if change != 0.0 {
                 row.push(&mut self.bodies, change);
@@ -247,9 +247,7 @@ impl Levers {
             let (mut slope, mut room) = (0.0, f64::INFINITY);
             for (row, unknown) in self.rows.iter().zip(&self.unknowns) {
                 slope += row.closing(&self.bodies) * unknown.d;
-                if unknown.d < 0.0 {
-                    room = room.min((row.lower - unknown.x) / unknown.d);
-                }
+                room = room.min(row.set.room(unknown.x, unknown.d));
             }
             Leap::new(slope, curvature, room)
         });
@@ -262,7 +260,7 @@ impl Levers {
     pub(super) fn residual(&self) -> f64 {
         let rows = self.rows.iter().zip(&self.unknowns);
         let rest = |(row, unknown): (&Lever, &Unknown)| {
-            (row.diagonal * (unknown.x - row.lower)).min(row.closing(&self.bodies)).abs()
+            (row.diagonal * row.set.depth(unknown.x)).min(row.closing(&self.bodies)).abs()
         };
         rows.map(rest).fold(0.0, worse)
     }

@@ -21,7 +21,7 @@ impl Listing {
     /// Lists the rows of a problem.
     pub fn list(&mut self, problem: &Problem) {
         let Self { start, rows } = self;
-        let count = problem.inverse_mass.len();
+        let count = problem.bodies();
         refill(start, count + 1, 0);
         rows.clear();
         if find_starts(&problem.rows, start) {
@@ -79,13 +79,19 @@ mod tests {
     use rand_pcg::Pcg64;
 
     use super::*;
-    use crate::projection::WALL;
+    use crate::projection::{AdmissibleSet, Metric, Prediction, WALL};
 
     #[test]
     fn rows_are_listed_by_body_in_any_order() {
         let bodies = 20_000_u32;
         let mut random = Pcg64::seed_from_u64(3);
-        let mut problem = Problem { inverse_mass: vec![1.0; bodies as usize], ..Problem::default() };
+        let mut problem = Problem {
+            prediction: Prediction {
+                velocity: vec![DVec3::ZERO; bodies as usize],
+                metric: Metric::Diagonal(vec![1.0; bodies as usize]),
+            },
+            ..Problem::default()
+        };
         let mut sorted: Vec<u32> = (0..50_000).map(|_| random.random_range(5..bodies)).collect();
         sorted.sort_unstable();
         let mut one_off = sorted.clone();
@@ -93,7 +99,7 @@ mod tests {
         let backwards = sorted.iter().rev().copied().collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for (starts, in_order) in [(sorted, true), (one_off, false), (backwards, false), (Vec::new(), true)] {
-            let row = |i: &u32| Row { i: *i, j: WALL, normal: DVec3::X, gap: 0.0, lower: 0.0 };
+            let row = |i: &u32| Row { i: *i, j: WALL, normal: DVec3::X, gap: 0.0, set: AdmissibleSet::PUSH };
             problem.rows = starts.iter().map(row).collect();
             let mut listing = Listing::default();
             pool.install(|| listing.list(&problem));

@@ -10,9 +10,10 @@
 //! Its optimality conditions are 0 ≤ D + h G V ⟂ Λ − lower ≥ 0: dry contact has lower = 0, glue has lower = γ/R < 0, and
 //! lower = −∞ makes a row an equality. V is unique; the impulses Λ need not be.
 //!
-//! M⁻¹ is diagonal, that of clumps ([`Rigid`]), or a [`Mobility`] of which only products are known. [`AcceleratedGradient`]
+//! M⁻¹ is a [`Metric`]: diagonal, that of clumps, or an operator of which only products are known. [`AcceleratedGradient`]
 //! and [`Uzawa`] need no more; [`AcceleratedGaussSeidel`] leaves such problems to the former.
 
+mod admissible;
 mod apgd;
 mod apgs;
 mod blocks;
@@ -24,7 +25,7 @@ mod interior_point;
 mod least_norm;
 mod levers;
 mod listing;
-mod mobility;
+mod metric;
 mod quads;
 mod rigid;
 mod self_stress;
@@ -32,18 +33,17 @@ mod stiffness;
 mod sweep;
 mod uzawa;
 
-use std::sync::Arc;
-
 use feasibility::Watch;
 use glam::DVec3;
 use rayon::prelude::*;
 
+pub use admissible::AdmissibleSet;
 pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
 pub use interior_point::InteriorPoint;
 pub use least_norm::{Distribution, LeastNorm};
-pub use mobility::Mobility;
+pub use metric::{Metric, Mobility, Prediction};
 pub use rigid::{ALONE, Response, Rigid, Twist};
 pub use uzawa::Uzawa;
 
@@ -53,7 +53,7 @@ pub const WALL: u32 = u32::MAX;
 /// Fewest rows that are worth a task of their own.
 pub(crate) const ROWS_IN_TASK: usize = 4_096;
 
-/// One constraint D + h normal · (V_j − V_i) ≥ 0 and its impulse Λ ≥ lower.
+/// One constraint D + h normal · (V_j − V_i) ≥ 0 and the impulses Λ that it may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// The body the normal starts from.
@@ -64,8 +64,8 @@ pub struct Row {
     pub normal: DVec3,
     /// Signed gap D (length), at the obstacle's position at the end of the step.
     pub gap: f64,
-    /// Least impulse: 0 dry, γ/R glued, −∞ for an equality (momentum).
-    pub lower: f64,
+    /// Its impulses: Λ ≥ 0 dry, Λ ≥ γ/R glued.
+    pub set: AdmissibleSet,
 }
 
 /// The problem of one step, bodies and rows in the caller's order.
@@ -75,12 +75,8 @@ pub struct Problem {
     pub dt: f64,
     /// Length that residuals are relative to, the engine's smallest radius (length).
     pub length: f64,
-    /// Diagonal of M⁻¹, one entry a body. Where there is a `mobility` it only tells who can move, and sets scales.
-    pub inverse_mass: Vec<f64>,
-    /// M⁻¹ where it is not diagonal.
-    pub mobility: Option<Arc<dyn Mobility>>,
-    /// A-priori velocities V^{n+1/2}.
-    pub apriori: Vec<DVec3>,
+    /// A-priori velocities V^{n+1/2}, and M⁻¹.
+    pub prediction: Prediction,
     /// The constraints.
     pub rows: Vec<Row>,
     /// All bodies, those near each other in space near each other here ([`morton`](crate::morton)): a hint for solvers on
@@ -89,6 +85,12 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// How many bodies there are.
+    #[must_use]
+    pub fn bodies(&self) -> usize {
+        self.prediction.velocity.len()
+    }
+
     /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ, from the impulses alone.
     #[must_use]
     pub fn velocity(&self, impulses: &[f64]) -> Vec<DVec3> {
@@ -99,25 +101,25 @@ impl Problem {
 
     /// The same into a buffer.
     pub fn velocity_into(&self, impulses: &[f64], velocity: &mut Vec<DVec3>) {
-        velocity.clone_from(&self.apriori);
+        velocity.clone_from(&self.prediction.velocity);
         self.add_product(impulses, velocity);
     }
 
     /// Adds M⁻¹ Gᵀ Λ.
     fn add_product(&self, impulses: &[f64], velocity: &mut [DVec3]) {
-        match &self.mobility {
-            None => self.gather(impulses, |body| self.inverse_mass[body], velocity),
-            Some(mobility) if impulses.iter().any(|impulse| *impulse != 0.0) => {
-                mobility.add_product(&self.pushes(impulses), velocity);
+        match &self.prediction.metric {
+            Metric::Diagonal(inverse_mass) => self.gather(impulses, |body| inverse_mass[body], velocity),
+            coupled if impulses.iter().any(|impulse| *impulse != 0.0) => {
+                coupled.add_product(&self.pushes(impulses), velocity);
             }
-            Some(_) => {}
+            _ => {}
         }
     }
 
     /// Gᵀ Λ: the impulse on each body.
     #[must_use]
     pub fn pushes(&self, impulses: &[f64]) -> Vec<DVec3> {
-        let mut pushes = vec![DVec3::ZERO; self.apriori.len()];
+        let mut pushes = vec![DVec3::ZERO; self.bodies()];
         self.gather(impulses, |_| 1.0, &mut pushes);
         pushes
     }
@@ -137,22 +139,21 @@ impl Problem {
 
     /// The largest |M⁻¹ P| of a body, for impulses P on some of them.
     fn fastest(&self, pushed: impl Iterator<Item = (usize, DVec3)>) -> f64 {
-        let Some(mobility) = &self.mobility else {
-            return pushed.map(|(body, push)| push.length() * self.inverse_mass[body]).fold(0.0, f64::max);
-        };
-        let mut pushes = vec![DVec3::ZERO; self.apriori.len()];
+        let metric = &self.prediction.metric;
+        if let Metric::Diagonal(inverse_mass) = metric {
+            return pushed.map(|(body, push)| push.length() * inverse_mass[body]).fold(0.0, f64::max);
+        }
+        let mut pushes = vec![DVec3::ZERO; self.bodies()];
         pushed.for_each(|(body, push)| pushes[body] = push);
-        let mut velocity = vec![DVec3::ZERO; self.apriori.len()];
-        mobility.add_product(&pushes, &mut velocity);
+        let mut velocity = vec![DVec3::ZERO; self.bodies()];
+        metric.add_product(&pushes, &mut velocity);
         velocity.iter().map(|v| v.length()).fold(0.0, f64::max)
     }
 
     /// (V − U)ᵀ M (V − U) = (Λ − K)ᵀ A (Λ − K) of two points, over the bodies that can move.
     fn energy_between(&self, one: Point, other: Point) -> f64 {
-        if self.mobility.is_some() {
-            return self.work_between(one, other);
-        }
-        let bodies = one.velocity.iter().zip(other.velocity).zip(&self.inverse_mass).filter(|(_, m)| **m > 0.0);
+        let Metric::Diagonal(inverse_mass) = &self.prediction.metric else { return self.work_between(one, other) };
+        let bodies = one.velocity.iter().zip(other.velocity).zip(inverse_mass).filter(|(_, m)| **m > 0.0);
         bodies.map(|((v, u), m)| (*v - *u).length_squared() / m).sum()
     }
 
@@ -169,12 +170,12 @@ impl Problem {
     #[must_use]
     pub fn diagonal(&self, row: &Row) -> f64 {
         let (i, j) = (row.i as usize, row.j as usize);
-        if let Some(mobility) = &self.mobility {
+        if let Some(mobility) = self.prediction.metric.mobility() {
             let along = |a: usize, b: usize| mobility.along(a, b, row.normal);
             return along(i, i) + if row.j == WALL { 0.0 } else { along(j, j) - 2.0 * along(i, j) };
         }
-        let partner = if row.j == WALL { 0.0 } else { self.inverse_mass[j] };
-        self.inverse_mass[i] + partner
+        let inverse_mass = self.prediction.metric.inverse_mass();
+        inverse_mass[i] + if row.j == WALL { 0.0 } else { inverse_mass[j] }
     }
 
     /// The body at this place of the order.
@@ -184,7 +185,7 @@ impl Problem {
 
     /// A bound of √A_cc over all rows.
     fn steepest(&self) -> f64 {
-        (2.0 * self.inverse_mass.iter().copied().fold(0.0, f64::max)).sqrt()
+        (2.0 * self.prediction.metric.inverse_mass().iter().copied().fold(0.0, f64::max)).sqrt()
     }
 
     /// The gap the linearised constraint predicts at the end of the step, D + h G V (length).
@@ -198,14 +199,20 @@ impl Problem {
     /// `residual` = max |min(h A_cc (Λ − lower), D + h G V)| / length and `violation` = max −(D + h G V) / length.
     #[must_use]
     pub fn accuracy(&self, impulses: &[f64]) -> Accuracy {
-        self.accuracy_with(impulses, &self.velocity(impulses))
+        self.accuracy_of(&Solution { impulses: impulses.to_vec(), velocity: self.velocity(impulses) })
     }
 
-    /// The same for impulses whose velocities are known.
-    fn accuracy_with(&self, impulses: &[f64], velocity: &[DVec3]) -> Accuracy {
+    /// Makes a start of impulses: those that rows admit, and their velocities.
+    fn start(&self, Solution { impulses, velocity }: &mut Solution) {
+        impulses.iter_mut().zip(&self.rows).for_each(|(impulse, row)| *impulse = row.set.project(*impulse));
+        self.velocity_into(impulses, velocity);
+    }
+
+    /// The same for impulses whose velocities are at hand.
+    fn accuracy_of(&self, Solution { impulses, velocity }: &Solution) -> Accuracy {
         let look = |so_far: Accuracy, (row, impulse): (&Row, &f64)| {
             let end_gap = self.end_gap(row, velocity) / self.length;
-            let slack = self.dt * self.diagonal(row) * (impulse - row.lower) / self.length;
+            let slack = self.dt * self.diagonal(row) * row.set.depth(*impulse) / self.length;
             so_far.with(Accuracy { residual: slack.min(end_gap).abs(), violation: -end_gap })
         };
         let rows = self.rows.par_iter().zip(impulses).with_min_len(ROWS_IN_TASK);
@@ -220,7 +227,11 @@ struct Point<'a> {
     velocity: &'a [DVec3],
 }
 
-impl Point<'_> {
+impl<'a> Point<'a> {
+    fn of(Solution { impulses, velocity }: &'a Solution) -> Self {
+        Self { impulses, velocity }
+    }
+
     /// V − U of a body.
     fn change_from(self, other: Self, body: usize) -> DVec3 {
         self.velocity[body] - other.velocity[body]
@@ -291,17 +302,30 @@ pub struct Outcome {
     pub accuracy: Accuracy,
 }
 
-/// A method for the projection.
-pub trait Projection: Send {
-    /// Solves to `criteria.tolerance`, or says why not. `impulses` holds one entry per row of `problem`: on entry where
-    /// to start from (entries below `lower` are taken for it), on return the best found. An impulse that is not needed
-    /// comes out as exactly `lower`.
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome;
+/// Impulses, and the velocities that they give.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// Λ, one a row (momentum).
+    pub impulses: Vec<f64>,
+    /// V = V^{n+1/2} + M⁻¹ Gᵀ Λ, one a body (length / time).
+    pub velocity: Vec<DVec3>,
+}
 
-    /// The velocities of the impulses just returned. A solver that has them at hand need not gather them again.
-    fn velocity_into(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut Vec<DVec3>) {
-        problem.velocity_into(impulses, velocity);
+impl Solution {
+    /// Where a solve is to start from.
+    #[must_use]
+    pub fn starting_from(impulses: Vec<f64>) -> Self {
+        Self { impulses, velocity: Vec::new() }
     }
+}
+
+/// A method for the projection. What it keeps between solves is memory alone: a solve depends on its arguments.
+pub trait Projection: Send {
+    /// Solves to `criteria.tolerance`, or says why not. `solution.impulses` holds one entry per row of `problem`: on entry
+    /// where to start from (those that a row does not admit are taken for the nearest that it does), on return the best
+    /// found, and beside them their velocities, from which the accuracy is told. An impulse that is not needed comes out as
+    /// exactly the least that its row admits.
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome;
 }
 
 /// How often solvers test for the end: the test costs about a sweep and a half.
@@ -358,15 +382,15 @@ impl<'a> Monitor<'a> {
     fn ending_with(
         &mut self,
         problem: &Problem,
-        (impulses, velocity): (&[f64], &[DVec3]),
+        solution: &Solution,
         (sweeps, watch): (u64, &mut Watch),
     ) -> Option<Status> {
-        let residual = problem.accuracy_with(impulses, velocity).residual;
+        let residual = problem.accuracy_of(solution).residual;
         self.ending(residual, sweeps).or_else(|| {
             if !watch.is_due(sweeps) {
                 return None;
             }
-            watch.infeasible(problem, impulses).map(Status::Infeasible)
+            watch.infeasible(problem, &solution.impulses).map(Status::Infeasible)
         })
     }
 }

@@ -7,7 +7,7 @@
 use glam::DVec3;
 
 use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, residual_squared, smooth, sweep};
-use super::{Problem, Row, WALL};
+use super::{AdmissibleSet, Problem, Row, WALL};
 use crate::room::{make_room, refill, set_length};
 
 /// Rows of a piece, or a few more.
@@ -104,7 +104,7 @@ impl Quads {
             let (quad, lane) = (*next / 4, *next % 4);
             self.rows[*next] = row;
             *next += 1;
-            let Row { normal, gap, lower, .. } = problem.rows[row as usize];
+            let Row { normal, gap, set, .. } = problem.rows[row as usize];
             let mut joint = Joint { normal: [0.0; 3], i, j };
             let mut scale = scale(&joint, bodies);
             let mut rate = 0.0;
@@ -116,15 +116,15 @@ impl Quads {
                 scale = 1.0; // Between two that cannot move a row stays where it is.
             }
             self.sheet.set((quad, lane), joint, rate);
-            let lower = scale * lower;
-            let z = (scale * impulses[row as usize]).max(lower);
+            let set = set.scaled(scale);
+            let z = set.project(scale * impulses[row as usize]);
             self.unknowns[quad].x[lane] = z;
             joint.push(z, bodies);
-            if lower != 0.0 {
+            if set != AdmissibleSet::PUSH {
                 if self.bounds.len() <= quad {
                     set_length(&mut self.bounds, quad + 1, Bounds::default());
                 }
-                self.bounds[quad].lower[lane] = lower;
+                self.bounds[quad].lower[lane] = set.least();
             }
         }
     }
@@ -150,11 +150,11 @@ impl Quads {
             for lane in 0..4 {
                 let (z, bound) = (unknown.x[lane], bounds[lane]);
                 // Most bounds are 0, which needs no look at the row; what pads a quad has no other.
-                let lower = if bound == 0.0 { 0.0 } else { problem.rows[rows[lane] as usize].lower };
+                let set = if bound == 0.0 { AdmissibleSet::PUSH } else { problem.rows[rows[lane] as usize].set };
                 let joint = &quad.joints[lane];
                 let scale = scale(joint, bodies);
                 let impulse = if scale > 0.0 { z / scale } else { z };
-                impulses[lane] = if z == bound { lower } else { impulse.max(lower) };
+                impulses[lane] = if z == bound { set.least() } else { set.project(impulse) };
                 joint.push(z, bodies);
             }
         }
@@ -270,24 +270,37 @@ fn scale(joint: &Joint, bodies: &[Body]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::projection::{Metric, Prediction};
 
     /// A large body that touches many others, which touch each other and the wall.
     fn star(arms: u32) -> Problem {
-        let row = |i, j| Row { i, j, normal: DVec3::X, gap: 0.0, lower: if i == 3 { -1.0 } else { 0.0 } };
+        let row = |i, j| Row {
+            i,
+            j,
+            normal: DVec3::X,
+            gap: 0.0,
+            set: AdmissibleSet::at_least(if i == 3 { -1.0 } else { 0.0 }),
+        };
         let mut rows: Vec<Row> = (1..=arms).map(|j| row(0, j)).collect();
         rows.extend((1..arms).map(|i| row(i, i + 1)));
         rows.extend((1..=arms).map(|i| row(i, WALL)));
         let count = arms as usize + 1;
         let (dt, length) = (0.1, 1.0);
         let (inverse_mass, apriori) = (vec![1.0; count], vec![DVec3::ZERO; count]);
-        Problem { dt, length, inverse_mass, mobility: None, apriori, rows, order: Vec::new() }
+        Problem {
+            dt,
+            length,
+            prediction: Prediction { velocity: apriori, metric: Metric::Diagonal(inverse_mass) },
+            rows,
+            order: Vec::new(),
+        }
     }
 
     #[test]
     fn rows_of_a_quad_share_no_body_and_every_row_is_in_one() {
         for arms in [1, 5, 100, 1_000] {
             let problem = star(arms);
-            let mut bodies = vec![Body { velocity: [0.0; 3], inverse_mass: 1.0 }; problem.inverse_mass.len()];
+            let mut bodies = vec![Body { velocity: [0.0; 3], inverse_mass: 1.0 }; problem.bodies()];
             let wall = bodies.len() as u32;
             bodies.extend([Body::default(); WALLS]);
             let listed: Vec<u32> = (0..problem.rows.len() as u32).collect();

@@ -98,8 +98,4 @@ impl Mobility for Rigid {
             _ => 0.0,
         }
     }
-
-    fn as_rigid(&self) -> Option<&Rigid> {
-        Some(self)
-    }
 }

@@ -88,7 +88,7 @@ impl SelfStress {
 
     /// Reduces the rows given to those that a self-stress can live on.
     pub(super) fn find(&mut self, problem: &Problem) {
-        let bodies = problem.apriori.len();
+        let bodies = problem.bodies();
         self.bodies.clear();
         self.gone.clear();
         self.gone.resize(self.rows.len(), false);

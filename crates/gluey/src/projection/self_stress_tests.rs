@@ -3,16 +3,20 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::{Closed, FEW, SelfStress};
-use crate::projection::{Problem, Row, WALL};
+use crate::projection::{AdmissibleSet, Metric, Prediction, Problem, Row, WALL};
 
 fn problem(bodies: usize, rows: &[(u32, u32, DVec3)]) -> Problem {
-    let row = |&(i, j, normal): &(u32, u32, DVec3)| Row { i, j, normal: normal.normalize(), gap: 0.0, lower: 0.0 };
+    let row = |&(i, j, normal): &(u32, u32, DVec3)| Row {
+        i,
+        j,
+        normal: normal.normalize(),
+        gap: 0.0,
+        set: AdmissibleSet::PUSH,
+    };
     Problem {
         dt: 1.0,
         length: 1.0,
-        inverse_mass: vec![1.0; bodies],
-        mobility: None,
-        apriori: vec![DVec3::ZERO; bodies],
+        prediction: Prediction { velocity: vec![DVec3::ZERO; bodies], metric: Metric::Diagonal(vec![1.0; bodies]) },
         rows: rows.iter().map(row).collect(),
         order: Vec::new(),
     }
@@ -21,7 +25,7 @@ fn problem(bodies: usize, rows: &[(u32, u32, DVec3)]) -> Problem {
 /// The places of the rows kept, and the search itself.
 fn kept(problem: &Problem) -> (Vec<usize>, SelfStress) {
     let mut search = SelfStress::default();
-    let wall = problem.apriori.len() as u32;
+    let wall = problem.bodies() as u32;
     for (c, row) in problem.rows.iter().enumerate() {
         search.push(Closed { row: c as u32, first: row.i.min(wall), second: row.j.min(wall) });
     }
@@ -35,7 +39,7 @@ fn kept(problem: &Problem) -> (Vec<usize>, SelfStress) {
 /// that something of it remains when they are taken off (Gram–Schmidt).
 fn with_self_stress(problem: &Problem) -> Vec<bool> {
     let vector = |row: &Row| {
-        let mut vector = vec![0.0; 3 * problem.apriori.len()];
+        let mut vector = vec![0.0; 3 * problem.bodies()];
         for (body, sign) in [(row.i, -1.0), (row.j, 1.0)] {
             for axis in (0..3).filter(|_| body != WALL) {
                 vector[3 * body as usize + axis] = sign * row.normal[axis];
@@ -187,11 +191,11 @@ fn large_components_are_kept_if_they_have_more_rows_than_degrees_of_freedom() {
 fn components_are_judged_one_by_one() {
     // A large one that is dropped and a small one that is not, both on the same wall, which does not connect.
     let mut both = ring(FEW + 88, 3);
-    let squeezed = both.apriori.len() as u32;
-    both.apriori.push(DVec3::ZERO);
-    both.inverse_mass.push(1.0);
+    let squeezed = both.bodies() as u32;
+    both.prediction.velocity.push(DVec3::ZERO);
+    both.prediction.metric.diagonal().push(1.0);
     for normal in [DVec3::Y, -DVec3::Y] {
-        both.rows.push(Row { i: squeezed, j: WALL, normal, gap: 0.0, lower: 0.0 });
+        both.rows.push(Row { i: squeezed, j: WALL, normal, gap: 0.0, set: AdmissibleSet::PUSH });
     }
     let (rows, search) = kept(&both);
     assert_eq!(rows, [both.rows.len() - 2, both.rows.len() - 1]);

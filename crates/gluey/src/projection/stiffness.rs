@@ -65,7 +65,7 @@ pub(super) struct Enough {
 }
 
 /// What a solution took.
-pub(super) struct Solution {
+pub(super) struct Convergence {
     pub products: u64,
     /// |√W G δ|.
     pub size: f64,
@@ -165,7 +165,7 @@ impl Stiffness {
     }
 
     /// δ with K δ = g, as exact as asked for.
-    pub(super) fn solve(&mut self, springs: &[Spring], enough: &Enough, solution: &mut Vec<DVec3>) -> Solution {
+    pub(super) fn solve(&mut self, springs: &[Spring], enough: &Enough, solution: &mut Vec<DVec3>) -> Convergence {
         let bodies = self.bodies();
         solution.clear();
         solution.resize(bodies, DVec3::ZERO);
@@ -208,7 +208,7 @@ impl Stiffness {
                 *direction = *residual + *direction * conjugacy;
             }
         };
-        Solution { products, size: squared.sqrt(), reached }
+        Convergence { products, size: squared.sqrt(), reached }
     }
 
     /// t = (B + Lᵀ)⁻¹ B p, and B p + (D − B) t as the load; returns tᵀ K t.

@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, WALL, Watch};
+use super::{Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, Solution, WALL, Watch};
 
 /// Products spent on λ_max.
 const POWER_ITERATIONS: u64 = 20;
@@ -17,15 +17,12 @@ const STEP: f64 = 1.85;
 pub struct Uzawa;
 
 impl Projection for Uzawa {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
         let rows = &problem.rows;
         let scale: Vec<f64> = rows.iter().map(|row| problem.diagonal(row).sqrt()).collect();
-        for (impulse, row) in impulses.iter_mut().zip(rows) {
-            *impulse = impulse.max(row.lower);
-        }
+        problem.start(solution);
         let mut largest = largest_eigenvalue(problem, &scale);
-        let (mut velocity, mut velocity_before) = (problem.velocity(impulses), Vec::new());
-        let mut impulses_before = Vec::new();
+        let mut before = Solution::default();
         let mut products = POWER_ITERATIONS + 1;
         let mut sweeps = 0;
         let mut monitor = Monitor::new(criteria);
@@ -33,34 +30,33 @@ impl Projection for Uzawa {
         watch.start();
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0
-                && let Some(status) = monitor.ending_with(problem, (impulses, &velocity), (sweeps, &mut watch))
+                && let Some(status) = monitor.ending_with(problem, solution, (sweeps, &mut watch))
             {
                 break status;
             }
-            if problem.mobility.is_some() {
-                impulses_before.clear();
-                impulses_before.extend_from_slice(impulses);
+            if !problem.prediction.metric.is_diagonal() {
+                before.impulses.clone_from(&solution.impulses);
             }
+            let Solution { impulses, velocity } = &mut *solution;
             let mut squared = 0.0;
             for ((row, impulse), scale) in rows.iter().zip(impulses.iter_mut()).zip(&scale) {
                 if *scale > 0.0 {
-                    let gradient = problem.end_gap(row, &velocity) / problem.dt;
-                    let next = (*impulse - STEP / largest * gradient / (scale * scale)).max(row.lower);
+                    let gradient = problem.end_gap(row, velocity) / problem.dt;
+                    let next = row.set.project(*impulse - STEP / largest * gradient / (scale * scale));
                     squared += (scale * (next - *impulse)).powi(2);
                     *impulse = next;
                 }
             }
-            std::mem::swap(&mut velocity, &mut velocity_before);
-            problem.velocity_into(impulses, &mut velocity);
+            std::mem::swap(velocity, &mut before.velocity);
+            problem.velocity_into(impulses, velocity);
             if squared > 0.0 {
-                let before = Point { impulses: &impulses_before, velocity: &velocity_before };
-                let energy = problem.energy_between(Point { impulses, velocity: &velocity }, before);
+                let energy = problem.energy_between(Point::of(solution), Point::of(&before));
                 largest = largest.max(energy / squared);
             }
             sweeps += 1;
             products += 1;
         };
-        Outcome { status, sweeps, products, factorisations: 0, accuracy: problem.accuracy(impulses) }
+        Outcome { status, sweeps, products, factorisations: 0, accuracy: problem.accuracy_of(solution) }
     }
 }
 
@@ -75,7 +71,7 @@ fn largest_eigenvalue(problem: &Problem, scale: &[f64]) -> f64 {
         if length == 0.0 {
             return 1.0;
         }
-        let mut v = vec![DVec3::ZERO; problem.apriori.len()];
+        let mut v = vec![DVec3::ZERO; problem.bodies()];
         for ((scaled, x), scale) in scaled.iter_mut().zip(&x).zip(scale) {
             *scaled = if *scale > 0.0 { x / length / scale } else { 0.0 };
         }

@@ -1,4 +1,6 @@
-//! The rows of a step's projection: every pair that could meet in it, and every glued pair.
+//! The search for the contacts of a sub-step: every pair that could meet in it, and every glued pair.
+
+use std::ops::Range;
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -6,12 +8,12 @@ use rayon::prelude::*;
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::{Obstacle, Particles, Touch};
-use crate::projection::{Row, WALL};
-use crate::room::{make_room, set_length};
+use crate::projection::Row;
 
 use super::Refusal;
-use super::places::Places;
+use super::contacts::{Columns, Slot, dry_row};
 use super::vicinity::Vicinity;
+use super::walls::Walls;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 512;
@@ -42,16 +44,6 @@ pub(super) fn is_further_plane(partner: Partner) -> bool {
     matches!(partner, Partner::Obstacle { feature, .. } if feature >= FURTHER_PLANE)
 }
 
-/// Pairs that could meet, sorted, the row of each, and the impulse to start from.
-#[derive(Default)]
-pub(super) struct Candidates {
-    pub pairs: Vec<Pair>,
-    pub rows: Vec<Row>,
-    pub warm: Vec<f64>,
-    /// Square of the largest tangential speed that V^{n+1/2} gives to the rows whose gap it closes.
-    pub fastest: f64,
-}
-
 /// What the search for candidates reads.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
@@ -60,7 +52,7 @@ pub(super) struct Search<'a> {
     pub contacts: &'a [Contact],
     pub obstacles: &'a [Obstacle],
     /// Where these will be at the end of the step.
-    pub placed: Places<'a>,
+    pub walls: Walls<'a>,
     /// The clump of each particle; empty where there are none.
     pub owner: &'a [u32],
     pub adhesion: &'a Adhesion,
@@ -99,40 +91,39 @@ struct Near {
 }
 
 impl Search<'_> {
-    /// All pairs whose gap could close, in the place of those in the list. Gaps of spheres and of convex obstacles are convex
+    /// All pairs whose gap could close, in the place of those in the list. Gives the square of the largest tangential speed
+    /// that V^{n+1/2} gives to those whose gap it closes. Gaps of spheres and of convex obstacles are convex
     /// in the positions, so
     /// D(xⁿ⁺¹) ≥ D + h e·(V_j − V_i) ≥ D + h e·(V_j − V_i)^{n+1/2} − diversion_i − diversion_j:
     /// where the last is positive, nothing can happen.
     pub(super) fn run(
         &self,
         vicinity: &mut Vicinity,
-        slots: &mut Vec<Candidates>,
-        candidates: &mut Candidates,
-    ) -> Result<(), Refusal> {
+        slots: &mut Vec<Slot>,
+        mut list: Columns,
+    ) -> Result<f64, Refusal> {
         vicinity.update(self)?;
         let (vicinity, count) = (&*vicinity, self.particles.len());
         let threads = rayon::current_num_threads();
-        candidates.fastest = 0.0;
         if threads == 1 {
-            candidates.shorten(0);
-            self.chunk(0, count, vicinity, candidates);
-            return Ok(());
+            list.truncate(0);
+            return Ok(self.chunk(0..count, vicinity, list));
         }
-        let mut found = 0;
+        let (mut found, mut fastest) = (0, 0.0_f64);
         let batch = BATCH.max(CHUNKS_A_THREAD * threads);
-        slots.resize_with(slots.len().max(batch), Candidates::default);
+        slots.resize_with(slots.len().max(batch), Slot::default);
         for start in (0..count).step_by(batch * CHUNK) {
             let slots = &mut slots[..(count - start).div_ceil(CHUNK).min(batch)];
-            slots.par_iter_mut().enumerate().for_each(|(k, candidates)| {
+            slots.par_iter_mut().enumerate().for_each(|(k, slot)| {
                 let from = start + k * CHUNK;
-                candidates.shorten(0);
-                candidates.fastest = 0.0;
-                self.chunk(from, (from + CHUNK).min(count), vicinity, candidates);
+                slot.columns().truncate(0);
+                slot.fastest = self.chunk(from..(from + CHUNK).min(count), vicinity, slot.columns());
             });
-            found = candidates.join(found, slots);
+            found = list.put(found, slots);
+            fastest = slots.iter().fold(fastest, |fastest, slot| fastest.max(slot.fastest));
         }
-        candidates.shorten(found);
-        Ok(())
+        list.truncate(found);
+        Ok(fastest)
     }
 
     /// Rows of pairs that are not listed and overlap at the end of the step with these velocities; by the lemma of
@@ -147,7 +138,7 @@ impl Search<'_> {
         let mut missed = Vec::new();
         let mut look = |pair: Pair, gap: f64, normal: DVec3, relative: DVec3| {
             if gap + self.dt * normal.dot(relative) < 0.0 && listed.binary_search(&pair).is_err() {
-                missed.push((pair, self.row(pair, (gap, normal), None)));
+                missed.push((pair, dry_row(pair, gap, normal)));
             }
         };
         for i in 0..self.particles.len() {
@@ -155,7 +146,7 @@ impl Search<'_> {
                 let (gap, normal) = self.particles.gap(i, j as usize);
                 look(Pair::particles(i as u32, j), gap, normal, velocity[j as usize] - velocity[i]);
             }
-            for k in 0..if outran[i] { self.placed.len() } else { 0 } {
+            for k in 0..if outran[i] { self.walls.len() } else { 0 } {
                 let reach = velocity[i].length() * self.dt;
                 self.touches(i, k as u32, reach, &mut |pair, touch| look(pair, touch.gap, touch.normal, -velocity[i]));
             }
@@ -163,23 +154,25 @@ impl Search<'_> {
         Ok(missed)
     }
 
-    fn chunk(&self, from: usize, to: usize, vicinity: &Vicinity, candidates: &mut Candidates) {
+    fn chunk(&self, particles: Range<usize>, vicinity: &Vicinity, list: Columns) -> f64 {
+        let from = particles.start;
         let contacts = &self.contacts[self.contacts.partition_point(|c| (c.pair.first() as usize) < from)..];
-        let mut joined = Joined { search: self, contacts, candidates };
+        let mut joined = Joined { search: self, contacts, list, fastest: 0.0 };
         let mut obstacles = vicinity.near_from(from);
-        for i in from..to {
+        for i in particles {
             self.near_particles(i, vicinity, &mut joined);
             let (here, later) = obstacles.split_at(obstacles.iter().take_while(|near| near.0 as usize == i).count());
             obstacles = later;
             self.near_obstacles(i, vicinity, here, &mut joined);
             joined.skip_until(|contact| contact.pair.first() as usize > i);
         }
+        joined.fastest
     }
 
     fn near_particles(&self, i: usize, vicinity: &Vicinity, found: &mut Joined) {
         let (extent, after) = (vicinity.extent(i), vicinity.after(i));
         let (apriori, diversion) = (self.apriori[i], self.diversion[i]);
-        found.candidates.make_room(after.len());
+        found.list.make_room(after.len());
         for &j in after {
             let k = j as usize;
             // Many of those that are listed are out of reach; that needs no root.
@@ -211,14 +204,14 @@ impl Search<'_> {
             }
             always.for_each(|k| self.near_obstacle(i, *k, (step, reach), found));
         } else {
-            (0..self.placed.len() as u32).for_each(|k| self.near_obstacle(i, k, (step, reach), found));
+            (0..self.walls.len() as u32).for_each(|k| self.near_obstacle(i, k, (step, reach), found));
         }
     }
 
     fn near_obstacle(&self, i: usize, k: u32, (step, reach): (DVec3, f64), found: &mut Joined) {
         let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
-        let placed = self.placed.get(k as usize);
-        if !placed.touches_at_once() && !self.placed.may_reach(k as usize, centre, radius + reach) {
+        let placed = self.walls.get(k as usize);
+        if !placed.touches_at_once() && !self.walls.may_reach(k as usize, centre, radius + reach) {
             return;
         }
         let convex = placed.is_convex();
@@ -234,7 +227,7 @@ impl Search<'_> {
     fn touches(&self, i: usize, k: u32, reach: f64, found: &mut impl FnMut(Pair, Touch)) {
         let (centre, radius) = (self.particles.position[i], self.particles.radius[i]);
         let (mut last, mut count, mut further) = (u32::MAX, 0, Vec::new());
-        self.placed.get(k as usize).touches(centre, radius, reach, &mut |touch| {
+        self.walls.get(k as usize).touches(centre, radius, reach, &mut |touch| {
             if touch.feature != last {
                 (last, count) = (touch.feature, 0);
                 found(Pair::obstacle(i as u32, k, touch.feature), touch);
@@ -266,14 +259,12 @@ impl Search<'_> {
         self.slip(gap, normal, partner - self.apriori[pair.first() as usize])
     }
 
-    pub(super) fn row(&self, pair: Pair, (gap, normal): (f64, DVec3), contact: Option<&Contact>) -> Row {
+    /// The row of a pair, which may have been in contact.
+    fn row(&self, near: &Near, contact: Option<&Contact>) -> Row {
+        let row = dry_row(near.pair, near.gap, near.normal);
+        let Some(contact) = contact else { return row };
         let step = Step { particles: self.particles, dt: self.dt };
-        let j = match pair.partner() {
-            Partner::Particle(j) => j,
-            Partner::Obstacle { .. } => WALL,
-        };
-        let lower = contact.map_or(0.0, |contact| self.adhesion.lower(pair, contact.gamma, &step));
-        Row { i: pair.first(), j, normal, gap, lower }
+        Row { set: self.adhesion.admits(near.pair, contact.gamma, &step), ..row }
     }
 }
 
@@ -282,7 +273,8 @@ struct Joined<'a> {
     search: &'a Search<'a>,
     /// Those that are still to come.
     contacts: &'a [Contact],
-    candidates: &'a mut Candidates,
+    list: Columns<'a>,
+    fastest: f64,
 }
 
 impl Joined<'_> {
@@ -301,7 +293,7 @@ impl Joined<'_> {
         while let Some((contact, rest)) = self.contacts.split_first().filter(|(contact, _)| !reached(contact)) {
             self.contacts = rest;
             if contact.gamma < 0.0
-                && let Some((gap, normal)) = gap_of(contact.pair, self.search.particles, self.search.placed)
+                && let Some((gap, normal)) = gap_of(contact.pair, self.search.particles, self.search.walls)
             {
                 let slip = self.search.slip_of(contact.pair, gap, normal);
                 self.push(&Near { pair: contact.pair, gap, normal, slip }, Some(contact));
@@ -310,101 +302,21 @@ impl Joined<'_> {
     }
 
     fn push(&mut self, near: &Near, contact: Option<&Contact>) {
-        let Self { search, candidates, .. } = self;
-        candidates.fastest = candidates.fastest.max(near.slip);
-        candidates.make_room(1);
-        candidates.pairs.push(near.pair);
-        candidates.rows.push(search.row(near.pair, (near.gap, near.normal), contact));
-        candidates.warm.push(contact.map_or(0.0, |contact| contact.impulse * search.warm_scale));
-    }
-}
-
-impl Candidates {
-    /// Forgets all after the first so many.
-    fn shorten(&mut self, count: usize) {
-        self.pairs.truncate(count);
-        self.rows.truncate(count);
-        self.warm.truncate(count);
-    }
-
-    /// Puts what several searches found after the first so many, over what is there; tells how many there are then. Each
-    /// thread copies about what it found, which it has in its cache.
-    fn join(&mut self, from: usize, slots: &[Self]) -> usize {
-        let to = from + slots.iter().map(|slot| slot.pairs.len()).sum::<usize>();
-        if to > self.pairs.len() {
-            set_length(&mut self.pairs, to, Pair::UNUSED);
-            set_length(&mut self.rows, to, Row { i: 0, j: 0, normal: DVec3::ZERO, gap: 0.0, lower: 0.0 });
-            set_length(&mut self.warm, to, 0.0);
-        }
-        self.fastest = slots.iter().fold(self.fastest, |fastest, slot| fastest.max(slot.fastest));
-        let Self { pairs, rows, warm, .. } = self;
-        copy(slots, &mut pairs[from..to], &mut rows[from..to], &mut warm[from..to]);
-        to
-    }
-
-    /// Rows that come in any order, to start from nothing.
-    pub(super) fn sorted(mut rows: Vec<(Pair, Row)>) -> Self {
-        rows.sort_by_key(|(pair, _)| *pair);
-        let warm = vec![0.0; rows.len()];
-        let (pairs, rows) = rows.into_iter().unzip();
-        Self { pairs, rows, warm, fastest: 0.0 }
-    }
-
-    /// Joins two sorted lists, from the back and in place.
-    pub(super) fn merge(&mut self, other: &Self) {
-        debug_assert!(self.pairs.is_sorted() && other.pairs.is_sorted());
-        let (mut ours, mut theirs) = (self.pairs.len(), other.pairs.len());
-        self.append(other);
-        while theirs > 0 {
-            let to = ours + theirs - 1;
-            if ours > 0 && self.pairs[ours - 1] > other.pairs[theirs - 1] {
-                ours -= 1;
-                (self.pairs[to], self.rows[to], self.warm[to]) = (self.pairs[ours], self.rows[ours], self.warm[ours]);
-            } else {
-                theirs -= 1;
-                (self.pairs[to], self.rows[to], self.warm[to]) =
-                    (other.pairs[theirs], other.rows[theirs], other.warm[theirs]);
-            }
-        }
-    }
-
-    fn make_room(&mut self, more: usize) {
-        make_room(&mut self.pairs, more);
-        make_room(&mut self.rows, more);
-        make_room(&mut self.warm, more);
-    }
-
-    fn append(&mut self, other: &Self) {
-        self.make_room(other.rows.len());
-        self.pairs.extend_from_slice(&other.pairs);
-        self.rows.extend_from_slice(&other.rows);
-        self.warm.extend_from_slice(&other.warm);
-        self.fastest = self.fastest.max(other.fastest);
-    }
-}
-
-/// Copies what several searches found, one after the other.
-fn copy(slots: &[Candidates], pairs: &mut [Pair], rows: &mut [Row], warm: &mut [f64]) {
-    if let [slot] = slots {
-        pairs.copy_from_slice(&slot.pairs);
-        rows.copy_from_slice(&slot.rows);
-        warm.copy_from_slice(&slot.warm);
-    } else if !slots.is_empty() {
-        let (first, last) = slots.split_at(slots.len() / 2);
-        let here = first.iter().map(|slot| slot.pairs.len()).sum();
-        let (pairs, later_pairs) = pairs.split_at_mut(here);
-        let (rows, later_rows) = rows.split_at_mut(here);
-        let (warm, later_warm) = warm.split_at_mut(here);
-        rayon::join(|| copy(first, pairs, rows, warm), || copy(last, later_pairs, later_rows, later_warm));
+        let Self { search, list, fastest, .. } = self;
+        *fastest = fastest.max(near.slip);
+        list.make_room(1);
+        list.pairs.push(near.pair);
+        list.rows.push(search.row(near, contact));
+        list.impulses.push(contact.map_or(0.0, |contact| contact.impulse * search.warm_scale));
     }
 }
 
 /// Gap and normal of a pair, whatever its distance; none if the obstacle has no such feature.
-pub(super) fn gap_of(pair: Pair, particles: &Particles, placed: Places) -> Option<(f64, DVec3)> {
+pub(super) fn gap_of(pair: Pair, particles: &Particles, walls: Walls) -> Option<(f64, DVec3)> {
     let i = pair.first() as usize;
     match pair.partner() {
         Partner::Particle(j) => Some(particles.gap(i, j as usize)),
-        Partner::Obstacle { obstacle, feature } => placed
+        Partner::Obstacle { obstacle, feature } => walls
             .get(obstacle as usize)
             .gap_of(particles.position[i], particles.radius[i], feature_of(feature))
             .map(|touch| (touch.gap, touch.normal)),

@@ -4,15 +4,19 @@
 
 mod candidates;
 mod check;
+mod contacts;
+mod curvature;
 mod error;
 mod gate;
-mod places;
+mod glue;
+mod pair_list;
 mod project;
 mod report;
 mod resolution;
 mod state;
 mod timings;
 mod vicinity;
+mod walls;
 
 use glam::DVec3;
 
@@ -25,7 +29,7 @@ pub use state::State;
 pub use timings::Timings;
 
 use crate::adhesion::{Adhesion, Step};
-use crate::clump::{Clump, Overturn};
+use crate::clump::{Clump, Integration, Overturn};
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
 use crate::geometry::Obstacle;
@@ -34,9 +38,9 @@ use crate::openings::{Inside, Openings};
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
 use crate::shares::attended;
 use candidates::gap_of;
-use places::Places;
-use project::{Setting, Workspace};
+use project::{SubstepInput, Workspace};
 use timings::Part;
+use walls::WallPoses;
 
 /// What to do when a projection does not end as it should.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,6 +132,8 @@ pub struct Simulation {
     pub settings: Settings,
     /// Planes at which crossings are counted; they change nothing else.
     pub gates: Vec<Gate>,
+    /// The obstacles at the end of the sub-step being taken.
+    walls: WallPoses,
     workspace: Workspace,
 }
 
@@ -157,6 +163,14 @@ impl Moving {
             crossings: state.crossings.clone(),
         }
     }
+}
+
+/// A step, or a part of one that is split.
+#[derive(Clone, Copy)]
+struct Substep {
+    span: Span,
+    /// The smallest radius of those who are there or may come (length).
+    length: f64,
 }
 
 /// Why a sub-step was not taken.
@@ -205,6 +219,7 @@ impl Simulation {
             solver: Box::new(AcceleratedGaussSeidel::default()),
             settings: Settings::new(1e-3),
             gates: Vec::new(),
+            walls: WallPoses::default(),
             workspace: Workspace::default(),
         }
     }
@@ -232,6 +247,7 @@ impl Simulation {
 
     fn take_step(&mut self, report: &mut StepReport) -> Result<(), StepError> {
         let (start, dt) = (self.time(), self.settings.dt);
+        let length = self.smallest_radius();
         let due = self.openings.due((self.state.step + 1) as f64 * dt)?;
         self.workspace.report.clear(self.obstacles.len());
         let mut before: Option<Moving> = None;
@@ -239,7 +255,7 @@ impl Simulation {
         while pieces > 0 {
             let share = left / f64::from(pieces);
             let span = Span { start: start + dt * (1.0 - left), dt: dt * share };
-            let taken = self.advance(span);
+            let taken = self.advance(Substep { span, length });
             self.workspace.clock.turn_to(Part::Outside);
             match taken {
                 Ok(()) => {
@@ -270,35 +286,76 @@ impl Simulation {
     }
 
     /// One (sub-)step, as in the paper: steps 1 to 4.
-    fn advance(&mut self, span: Span) -> Result<(), Refusal> {
-        let length = self.smallest_radius();
-        let Self { state, obstacles, environment, adhesion, solver, settings, workspace, interactions, gates, .. } =
-            self;
-        let mut places = std::mem::take(&mut workspace.places);
-        let placed = Places::at(obstacles, state.particles.cell.as_ref(), span.end(), &mut places)?; // yⁿ⁺¹
-        let now = Setting { state, length, obstacles, placed, adhesion, settings, span };
+    fn advance(&mut self, now: Substep) -> Result<(), Refusal> {
+        self.place_walls(now)?; // yⁿ⁺¹
+        self.predict(now)?; // 1. V^{n+1/2}, and the metric M
+        self.find_contacts(now)?; // all that could meet, and all that are glued
+        self.project(now)?; // 2. Vⁿ⁺¹, and the impulses Λ ≥ γⁿ/R
+        self.remember(now); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        self.move_on(now); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
+        Ok(())
+    }
+
+    fn place_walls(&mut self, now: Substep) -> Result<(), StepError> {
+        self.walls.place(&self.obstacles, self.state.particles.cell.as_ref(), now.span.end())
+    }
+
+    /// What the environment, pair forces, and whatever holds clumps together make of the velocities.
+    fn predict(&mut self, Substep { span, .. }: Substep) -> Result<(), Refusal> {
+        let Self { state, obstacles, environment, interactions, workspace, .. } = self;
         workspace.clock.turn_to(Part::Predict);
-        let prediction = workspace.prediction();
-        environment.predict(&state.particles, span, prediction).map_err(StepError::from)?; // 1. V^{n+1/2}
-        interactions.act(&moment(state, obstacles, span), prediction).map_err(StepError::from)?; // and M⁻¹ hF of pairs
-        workspace.hold_together(state, environment.has_inertia(), span)?; // clumps move as one
+        let prediction = &mut workspace.contacts.problem.prediction;
+        environment.predict(&state.particles, span, prediction).map_err(StepError::from)?;
+        interactions.act(&moment(state, obstacles, span), prediction).map_err(StepError::from)?; // M⁻¹ hF
+        if !state.clumps.is_empty() && !prediction.metric.is_diagonal() {
+            return Err(StepError::ClumpsInFarField.into());
+        }
+        let integration = Integration { inertia: environment.inertia(), dt: span.dt };
+        Ok(workspace.moves.predict(&state.clumps, &state.particles, integration, prediction)?)
+    }
+
+    fn find_contacts(&mut self, now: Substep) -> Result<(), Refusal> {
+        let (input, workspace, _) = self.parts(now);
         workspace.clock.turn_to(Part::Search);
-        workspace.project(&mut **solver, &now)?; // 2. Vⁿ⁺¹ and the impulses Λ ≥ γⁿ/R
+        let fastest = workspace.pair_list.pose(&input, &mut workspace.contacts)?;
+        input.limit_slip(fastest).map(|_| ())
+    }
+
+    fn project(&mut self, now: Substep) -> Result<(), Refusal> {
+        let (input, workspace, solver) = self.parts(now);
+        workspace.project(solver, &input)
+    }
+
+    /// Impulses become loads on obstacles, and glue.
+    fn remember(&mut self, now: Substep) {
+        let (input, workspace, _) = self.parts(now);
         workspace.clock.turn_to(Part::Glue);
-        workspace.record_loads(&now, interactions.on_obstacles());
-        let (step, whole) = (Step { particles: &state.particles, dt: span.dt }, settings.dt / span.dt);
-        workspace.glue(adhesion, &step, whole, &mut state.contacts); // 3. γⁿ⁺¹ = max(γ_min, γⁿ − RΛ)
+        workspace.record_loads(&input);
+        let Self { state, adhesion, interactions, settings, workspace, .. } = self;
+        let step = Step { particles: &state.particles, dt: now.span.dt };
+        workspace.glue(adhesion, &step, settings.dt, &mut state.contacts);
         std::mem::swap(&mut state.springs, &mut workspace.springs);
         interactions.remember_bridges(&mut state.bridges);
+    }
+
+    /// The particles go on, and clumps turn.
+    fn move_on(&mut self, Substep { span, .. }: Substep) {
+        let Self { state, obstacles, environment, gates, walls, workspace, .. } = self;
         workspace.clock.turn_to(Part::Move);
         let State { particles, clumps, crossings, .. } = state;
-        let (velocity, moves) = (&workspace.velocity, &workspace.moves);
+        let (velocity, moves) = (&workspace.contacts.solution.velocity, &workspace.moves);
         Traffic { particles, velocity, clumps: &clumps.list, moves, dt: span.dt }.count(gates, crossings);
-        state.particles.advance(&workspace.velocity, span.dt); // 4. xⁿ⁺¹ = xⁿ + hVⁿ⁺¹
-        workspace.moves.finish(&mut state.clumps, &mut state.particles, environment.has_inertia(), span.dt);
-        workspace.record_gaps(&state.particles, placed);
-        workspace.places = places;
-        Ok(())
+        particles.advance(velocity, span.dt);
+        moves.finish(clumps, particles, Integration { inertia: environment.inertia(), dt: span.dt });
+        workspace.record_gaps(particles, walls.of(obstacles));
+    }
+
+    /// What a sub-step reads, what it computes, and who projects for it.
+    fn parts(&mut self, Substep { span, length }: Substep) -> (SubstepInput<'_>, &mut Workspace, &mut dyn Projection) {
+        let Self { state, obstacles, environment, interactions, adhesion, solver, settings, .. } = self;
+        let (walls, workspace) = (self.walls.of(obstacles), &mut self.workspace);
+        let input = SubstepInput { state, length, obstacles, walls, interactions, adhesion, settings, span };
+        (input, workspace, environment.projection().unwrap_or(&mut **solver))
     }
 
     /// Who is in an outlet leaves, who is due comes in.
@@ -308,7 +365,7 @@ impl Simulation {
         }
         let (time, touching) = (self.time(), self.state.contacts.len());
         if !self.state.clumps.is_empty() {
-            self.workspace.forget(); // whose spheres are held together is known by index
+            self.workspace.pair_list.forget(); // whose spheres are held together is known by index
         }
         let State { particles, contacts, springs, clumps, bridges, ledger, .. } = &mut self.state;
         let mut inside = Inside { particles, contacts, springs, bridges, clumps, ledger };
@@ -336,7 +393,7 @@ impl Simulation {
         let whole = self.settings.dt / dt;
         let culprit = match haste {
             Haste::Sliding => {
-                let (particle, displacement) = self.workspace.fastest(self.smallest_radius());
+                let (particle, displacement) = self.workspace.contacts.fastest(self.smallest_radius());
                 Culprit::Particle { particle, displacement: displacement * whole }
             }
             Haste::Obstacle { obstacle, particle, path } => {
@@ -367,12 +424,15 @@ impl Simulation {
     /// The contacts of the state with their gaps and normals at the present positions.
     #[must_use]
     pub fn contacts(&self) -> Vec<ContactGeometry> {
-        let mut places = Vec::new();
+        let mut walls = WallPoses::default();
         let cell = self.state.particles.cell.as_ref();
         // The step that led here has put them at the same places.
-        let Ok(placed) = Places::at(&self.obstacles, cell, self.time(), &mut places) else { return Vec::new() };
+        if walls.place(&self.obstacles, cell, self.time()).is_err() {
+            return Vec::new();
+        }
+        let walls = walls.of(&self.obstacles);
         let geometry = |contact: &Contact| {
-            let (gap, normal) = gap_of(contact.pair, &self.state.particles, placed)?;
+            let (gap, normal) = gap_of(contact.pair, &self.state.particles, walls)?;
             Some(ContactGeometry { contact: *contact, gap, normal })
         };
         self.state.contacts.iter().filter_map(geometry).collect()
@@ -383,7 +443,7 @@ impl Simulation {
     pub fn step_with_problem(&mut self, dimension: usize) -> Result<(StepReport, ProblemFile), StepError> {
         let (particles, contacts) = (self.state.particles.clone(), self.state.contacts.clone());
         let report = self.step()?;
-        let warm = self.workspace.impulses_of(&contacts);
+        let warm = self.workspace.contacts.impulses_of(&contacts);
         let (position, radius) = (particles.position, particles.radius);
         Ok((report, ProblemFile { warm, position, radius, ..self.last_problem(dimension) }))
     }
@@ -393,8 +453,8 @@ impl Simulation {
     #[must_use]
     pub fn last_problem(&self, dimension: usize) -> ProblemFile {
         let particles = &self.state.particles;
-        let problem = self.workspace.problem.clone();
-        let warm = self.workspace.impulses_of(&self.state.contacts);
+        let problem = self.workspace.contacts.problem.clone();
+        let warm = self.workspace.contacts.impulses_of(&self.state.contacts);
         ProblemFile { dimension, problem, warm, position: particles.position.clone(), radius: particles.radius.clone() }
     }
 }

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use glam::DVec3;
 
 use super::StepError;
-use super::project::{Setting, Workspace};
+use super::project::{SubstepInput, Workspace};
 use crate::neighbours::partners_in;
 use crate::projection::ALONE;
 
@@ -52,9 +52,9 @@ fn most_uncertainty(sizes: DVec3, radius: f64) -> f64 {
 impl Workspace {
     /// Refuses a move that leads to no place, or to a contact that rounding opens or closes. All but free unless somebody
     /// may be far out: bounds of where everything is come with the list of neighbours and the places of the obstacles.
-    pub(super) fn refuse_unresolved(&self, now: &Setting) -> Result<(), StepError> {
+    pub(super) fn refuse_unresolved(&self, now: &SubstepInput) -> Result<(), StepError> {
         let allowed = now.settings.criteria.tolerance.max(FINEST) * now.length;
-        let farthest = self.vicinity.farthest().max(now.placed.farthest());
+        let farthest = self.pair_list.vicinity.farthest().max(now.walls.farthest());
         if most_uncertainty(DVec3::splat(farthest), now.length) <= allowed || now.state.particles.is_empty() {
             return Ok(());
         }
@@ -63,13 +63,13 @@ impl Workspace {
         self.refuse_far_obstacles(now, allowed)
     }
 
-    fn end(&self, i: usize, now: &Setting) -> DVec3 {
-        let end = now.state.particles.position[i] + self.velocity[i] * now.span.dt;
+    fn end(&self, i: usize, now: &SubstepInput) -> DVec3 {
+        let end = now.state.particles.position[i] + self.contacts.solution.velocity[i] * now.span.dt;
         now.state.particles.cell.map_or(end, |cell| cell.wrap(end))
     }
 
-    fn refuse_nowhere(&self, now: &Setting) -> Result<(), StepError> {
-        for (particle, v) in self.velocity.iter().enumerate() {
+    fn refuse_nowhere(&self, now: &SubstepInput) -> Result<(), StepError> {
+        for (particle, v) in self.contacts.solution.velocity.iter().enumerate() {
             let fine = [("velocity", v.is_finite()), ("position", self.end(particle, now).is_finite())];
             if let Some((what, _)) = fine.iter().find(|(_, fine)| !fine) {
                 return Err(StepError::NotFinite { particle, what });
@@ -79,7 +79,7 @@ impl Workspace {
     }
 
     /// All particles that end where rounding matters, and those that may touch one of them.
-    fn far_out(&self, now: &Setting, allowed: f64) -> Far {
+    fn far_out(&self, now: &SubstepInput, allowed: f64) -> Far {
         let radii = &now.state.particles.radius;
         let widest = radii.iter().copied().fold(0.0, f64::max);
         let mut far = Far { index: Vec::new(), end: Vec::new(), radius: Vec::new(), extent: Vec::new() };
@@ -96,9 +96,9 @@ impl Workspace {
         far
     }
 
-    fn refuse_far_pairs(&self, far: &Far, now: &Setting, allowed: f64) -> Result<(), StepError> {
+    fn refuse_far_pairs(&self, far: &Far, now: &SubstepInput, allowed: f64) -> Result<(), StepError> {
         let Far { index, end, radius, extent } = far;
-        let (cell, owner) = (now.state.particles.cell, self.moves.owner());
+        let (cell, owner) = (now.state.particles.cell, self.contacts.problem.prediction.metric.owner());
         let mut found = Ok(());
         let mut look = |a: usize, b: usize| {
             let (i, j) = (index[a] as usize, index[b] as usize);
@@ -129,15 +129,15 @@ impl Workspace {
         found
     }
 
-    fn refuse_far_obstacles(&self, now: &Setting, allowed: f64) -> Result<(), StepError> {
-        for k in 0..now.placed.len() {
-            let (placed, numbers) = (now.placed.get(k), now.placed.get(k).numbers());
+    fn refuse_far_obstacles(&self, now: &SubstepInput, allowed: f64) -> Result<(), StepError> {
+        for k in 0..now.walls.len() {
+            let (placed, numbers) = (now.walls.get(k), now.walls.get(k).numbers());
             let turns = !now.obstacles[k].shape.is_flat();
             for (i, &radius) in now.state.particles.radius.iter().enumerate() {
                 let end = self.end(i, now);
                 let sizes = end.abs().max(numbers);
                 let most = most_uncertainty(sizes, now.length);
-                if most <= allowed || !now.placed.may_reach(k, end, radius + most) {
+                if most <= allowed || !now.walls.may_reach(k, end, radius + most) {
                     continue;
                 }
                 let mut found = Ok(());

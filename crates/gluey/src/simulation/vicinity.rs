@@ -8,7 +8,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::Search;
-use super::places::Places;
+use super::walls::Walls;
 use super::{Haste, Refusal, StepError};
 use crate::geometry::{Obstacle, Particles, Shape, Surroundings};
 use crate::neighbours::{Balls, Neighbours, Renewed};
@@ -163,7 +163,7 @@ impl Vicinity {
 
     /// The least gap, after the move, of two particles or of one with a convex obstacle, 0 where none is negative. Whoever
     /// overlaps now was in reach, listed or not: the lists of pairs and rows are not asked.
-    pub(super) fn deepest_overlap(&self, particles: &Particles, placed: Places) -> f64 {
+    pub(super) fn deepest_overlap(&self, particles: &Particles, walls: Walls) -> f64 {
         let share = share_of(particles.len());
         let pieces = particles.position.par_chunks(share).enumerate().map(|(piece, centres)| {
             let (mut deepest, first) = (0.0_f64, piece * share);
@@ -178,8 +178,8 @@ impl Vicinity {
                     }
                 }
                 let mut ask = |k: u32| {
-                    if placed.get(k as usize).is_convex() && placed.may_reach(k as usize, centre, radius) {
-                        placed.get(k as usize).touches(centre, radius, 0.0, &mut |touch| {
+                    if walls.get(k as usize).is_convex() && walls.may_reach(k as usize, centre, radius) {
+                        walls.get(k as usize).touches(centre, radius, 0.0, &mut |touch| {
                             deepest = deepest.min(touch.gap);
                         });
                     }
@@ -190,7 +190,7 @@ impl Vicinity {
                     self.always.iter().for_each(|k| ask(*k));
                 } else {
                     here.for_each(drop);
-                    (0..placed.len() as u32).for_each(ask);
+                    (0..walls.len() as u32).for_each(ask);
                 }
             }
             deepest
@@ -233,7 +233,7 @@ impl Vicinity {
         let is_known = |k: &u32| self.known[*k as usize].is_some();
         let all = 0..obstacles.len() as u32;
         self.always = all.clone().filter(|k| !is_known(k)).collect();
-        self.surroundings = Surroundings::new(all.filter(is_known).map(|k| (k, search.placed.get(k as usize))));
+        self.surroundings = Surroundings::new(all.filter(is_known).map(|k| (k, search.walls.get(k as usize))));
     }
 
     fn remember(&mut self, search: &Search) {
@@ -266,7 +266,7 @@ fn around<'a>(
 ) -> &'a [u32] {
     let reach = extent * (1.0 + MARGIN);
     surroundings.find(centre, reach, found);
-    found.retain(|k| search.placed.may_reach(*k as usize, centre, reach));
+    found.retain(|k| search.walls.may_reach(*k as usize, centre, reach));
     found
 }
 

@@ -17,10 +17,10 @@ pub struct Primal {
 impl Primal {
     /// The problem, factorised symbolically: all that is done before the first iteration.
     pub fn new(problem: &Problem, tolerance: f64) -> Self {
-        let lower: Vec<f64> = problem.rows.iter().map(|row| row.lower).collect();
+        let lower: Vec<f64> = problem.rows.iter().map(|row| row.set.least()).collect();
         let target = problem.velocity(&lower);
         let (n, m) = (3 * target.len(), problem.rows.len());
-        let mass = |i: usize| 1.0 / problem.inverse_mass[i];
+        let mass = |i: usize| 1.0 / problem.prediction.metric.inverse_mass()[i];
         let p = CscMatrix::new(n, n, (0..=n).collect(), (0..n).collect(), (0..n).map(|c| mass(c / 3)).collect());
         let q: Vec<f64> = (0..n).map(|c| -mass(c / 3) * target[c / 3][c % 3]).collect();
         let b: Vec<f64> = problem.rows.iter().map(|row| row.gap / problem.dt).collect();
@@ -65,7 +65,7 @@ impl Primal {
 
 /// −G, column by column.
 fn minus_g(problem: &Problem) -> CscMatrix<f64> {
-    let (n, m) = (3 * problem.apriori.len(), problem.rows.len());
+    let (n, m) = (3 * problem.bodies(), problem.rows.len());
     let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
     for (c, row) in problem.rows.iter().enumerate() {
         for axis in 0..3 {

@@ -5,8 +5,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use glam::DVec3;
-use gluey::projection::{AcceleratedGaussSeidel, Criteria, Outcome, Problem, Projection};
+use gluey::projection::{AcceleratedGaussSeidel, Criteria, Outcome, Problem, Projection, Solution};
 use gluey::scene::{Scene, SceneError};
 use gluey::simulation::Recourse;
 use rand::{RngExt, SeedableRng};
@@ -123,18 +122,14 @@ struct Watched {
 const SWEEPS_OF_A_FACTORISATION: u64 = 1_000;
 
 impl Projection for Watched {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        let start = impulses.to_vec();
-        let outcome = self.inner.solve(problem, criteria, impulses);
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
+        let start = solution.impulses.clone();
+        let outcome = self.inner.solve(problem, criteria, solution);
         let cost = outcome.sweeps + SWEEPS_OF_A_FACTORISATION * outcome.factorisations;
         let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if cost > found.cost {
             *found = Hardest { cost, problem: problem.clone(), start };
         }
         outcome
-    }
-
-    fn velocity_into(&mut self, problem: &Problem, impulses: &[f64], velocity: &mut Vec<DVec3>) {
-        self.inner.velocity_into(problem, impulses, velocity);
     }
 }

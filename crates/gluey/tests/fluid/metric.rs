@@ -8,8 +8,8 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, Nonnegat
 use glam::DVec3;
 use gluey::environment::RotnePrager;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, LeastNorm, Mobility, Problem, ProblemFile,
-    ProblemFileError, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, InteriorPoint, LeastNorm, Metric, Mobility,
+    Prediction, Problem, ProblemFile, ProblemFileError, Projection, Row, Solution, Status, Uzawa, WALL,
 };
 use proptest::prelude::*;
 
@@ -27,9 +27,13 @@ fn suspension() -> impl Strategy<Value = Problem> {
         let mut problem = Problem {
             dt,
             length: 0.1,
-            inverse_mass: list.iter().map(|(_, radius)| 1.0 / (6.0 * PI * VISCOSITY * dt * radius)).collect(),
-            mobility: Some(Arc::new(mobility)),
-            apriori: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
+            prediction: Prediction {
+                velocity: bodies.iter().map(|b| DVec3::from(b.1)).collect(),
+                metric: Metric::Operator {
+                    mobility: Arc::new(mobility),
+                    inverse_mass: list.iter().map(|(_, radius)| 1.0 / (6.0 * PI * VISCOSITY * dt * radius)).collect(),
+                },
+            },
             rows: Vec::new(),
             order: Vec::new(),
         };
@@ -40,13 +44,25 @@ fn suspension() -> impl Strategy<Value = Problem> {
                 if offset.length() < 1.5 * (list[i].1 + list[j].1)
                     && let Some((gap, lower)) = given.next()
                 {
-                    problem.rows.push(Row { i: i as u32, j: j as u32, normal: offset.normalize(), gap, lower });
+                    problem.rows.push(Row {
+                        i: i as u32,
+                        j: j as u32,
+                        normal: offset.normalize(),
+                        gap,
+                        set: AdmissibleSet::at_least(lower),
+                    });
                 }
             }
             if list[i].0.z < 0.6
                 && let Some((gap, lower)) = given.next()
             {
-                problem.rows.push(Row { i: i as u32, j: WALL, normal: -DVec3::Z, gap, lower });
+                problem.rows.push(Row {
+                    i: i as u32,
+                    j: WALL,
+                    normal: -DVec3::Z,
+                    gap,
+                    set: AdmissibleSet::at_least(lower),
+                });
             }
         }
         problem
@@ -56,10 +72,10 @@ fn suspension() -> impl Strategy<Value = Problem> {
 /// V by an interior-point method in the metric as a matrix: ½ |V − U|²_M over −G V ≤ D/h, U with all glue released. None
 /// where the method stops short, or slack and multiplier are both next to nothing.
 fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
-    let bodies = problem.apriori.len();
+    let bodies = problem.bodies();
     let (n, m) = (3 * bodies, problem.rows.len());
-    let metric = inverse(&cholesky(&matrix(&**problem.mobility.as_ref()?, bodies))?);
-    let lower: Vec<f64> = problem.rows.iter().map(|row| row.lower).collect();
+    let metric = inverse(&cholesky(&matrix(problem.prediction.metric.mobility()?, bodies))?);
+    let lower: Vec<f64> = problem.rows.iter().map(|row| row.set.least()).collect();
     let target: Vec<f64> = problem.velocity(&lower).iter().flat_map(DVec3::to_array).collect();
     // Scaled so that the metric is of the size of 1.
     let scale = metric.iter().enumerate().map(|(c, row)| row[c]).fold(0.0, f64::max);
@@ -123,13 +139,13 @@ proptest! {
         prop_assume!(expected.is_some());
         let expected = expected.unwrap();
         for (name, mut solver) in solvers() {
-            let mut impulses: Vec<f64> = (0..problem.rows.len()).map(|c| 0.1 * (c as f64).sin()).collect();
+            let start = (0..problem.rows.len()).map(|c| 0.1 * (c as f64).sin()).collect();
+            let mut solution = Solution::starting_from(start);
             let criteria = Criteria { tolerance: 1e-11, max_sweeps: 400_000 };
-            let outcome = solver.solve(&problem, &criteria, &mut impulses);
+            let outcome = solver.solve(&problem, &criteria, &mut solution);
             prop_assert_eq!(&outcome.status, &Status::Converged, "{}", name);
+            let Solution { impulses, velocity } = solution;
             prop_assert_eq!(outcome.accuracy, problem.accuracy(&impulses));
-            let mut velocity = Vec::new();
-            solver.velocity_into(&problem, &impulses, &mut velocity);
             prop_assert_eq!(&velocity, &problem.velocity(&impulses));
             let distance = farthest(&velocity, &expected);
             prop_assert!(distance <= 1e-7, "{} is {} away", name, distance);
@@ -139,13 +155,13 @@ proptest! {
     /// The rule changes impulses, not velocities, in this metric too.
     #[test]
     fn the_least_impulses_keep_the_tolerance(problem in suspension()) {
-        let mut impulses = vec![0.0; problem.rows.len()];
+        let mut solution = Solution::starting_from(vec![0.0; problem.rows.len()]);
         let criteria = Criteria::default();
         let mut solver = AcceleratedGradient::default();
-        prop_assume!(solver.solve(&problem, &criteria, &mut impulses).status == Status::Converged);
-        let found: f64 = impulses.iter().map(|impulse| impulse * impulse).sum();
-        let (mut velocity, mut u) = (problem.velocity(&impulses), Vec::new());
-        let done = LeastNorm::default().distribute(&problem, &criteria, &mut velocity, &mut u, &mut impulses);
+        prop_assume!(solver.solve(&problem, &criteria, &mut solution).status == Status::Converged);
+        let found: f64 = solution.impulses.iter().map(|impulse| impulse * impulse).sum();
+        let done = LeastNorm::default().distribute(&problem, &criteria, &mut solution, &mut Vec::new());
+        let impulses = solution.impulses;
         prop_assert!(problem.accuracy(&impulses).residual <= 1.001 * criteria.tolerance, "{:?}", done);
         prop_assert!(impulses.iter().map(|impulse| impulse * impulse).sum::<f64>() <= found * (1.0 + 1e-6) + 1e-12);
     }
@@ -156,28 +172,35 @@ proptest! {
 fn a_full_metric_that_is_diagonal_is_the_diagonal_one() {
     let inverse_mass = vec![0.5, 2.0, 1.0];
     let rows = vec![
-        Row { i: 0, j: 1, normal: DVec3::X, gap: 0.01, lower: -0.1 },
-        Row { i: 1, j: 2, normal: DVec3::new(0.6, 0.0, -0.8), gap: 0.0, lower: 0.0 },
-        Row { i: 2, j: WALL, normal: -DVec3::Z, gap: 0.02, lower: 0.0 },
+        Row { i: 0, j: 1, normal: DVec3::X, gap: 0.01, set: AdmissibleSet::at_least(-0.1) },
+        Row { i: 1, j: 2, normal: DVec3::new(0.6, 0.0, -0.8), gap: 0.0, set: AdmissibleSet::PUSH },
+        Row { i: 2, j: WALL, normal: -DVec3::Z, gap: 0.02, set: AdmissibleSet::PUSH },
     ];
     let apriori = vec![DVec3::new(2.0, 0.1, 0.0), DVec3::new(0.0, 0.0, -1.0), DVec3::new(-1.0, 0.0, -3.0)];
     let diagonal = |c: usize| (0..9).map(|k| if k == c { inverse_mass[c / 3] } else { 0.0 }).collect();
     let full: Arc<dyn Mobility> = Arc::new(Dense((0..9).map(diagonal).collect()));
-    let mut plain = Problem { dt: 0.1, length: 1.0, inverse_mass, mobility: None, apriori, rows, order: Vec::new() };
+    let known = Metric::Diagonal(inverse_mass.clone());
+    let full = Metric::Operator { mobility: full, inverse_mass };
+    let mut plain = Problem {
+        dt: 0.1,
+        length: 1.0,
+        prediction: Prediction { velocity: apriori, metric: known.clone() },
+        rows,
+        order: Vec::new(),
+    };
     for (name, mut solver) in solvers() {
         let criteria = Criteria { tolerance: 1e-12, max_sweeps: 10_000 };
         let mut solve = |problem: &Problem| {
-            let mut impulses = vec![0.0; 3];
-            assert_eq!(solver.solve(problem, &criteria, &mut impulses).status, Status::Converged);
-            impulses
+            let mut solution = Solution::starting_from(vec![0.0; 3]);
+            assert_eq!(solver.solve(problem, &criteria, &mut solution).status, Status::Converged);
+            solution.impulses
         };
-        plain.mobility = None;
-        let known = solve(&plain);
-        plain.mobility = Some(Arc::clone(&full));
-        let found = solve(&plain);
-        assert!(known.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-10), "{name}: {known:?} and {found:?}");
+        plain.prediction.metric = known.clone();
+        let (one, masses) = (solve(&plain), plain.clone());
+        plain.prediction.metric = full.clone();
+        let other = solve(&plain);
+        assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-10), "{name}: {one:?} and {other:?}");
         for row in &plain.rows {
-            let masses = Problem { mobility: None, ..plain.clone() };
             assert!((plain.diagonal(row) - masses.diagonal(row)).abs() < 1e-15);
         }
     }
@@ -185,7 +208,9 @@ fn a_full_metric_that_is_diagonal_is_the_diagonal_one() {
 
 #[test]
 fn a_full_metric_has_no_place_in_a_file() {
-    let problem = Problem { mobility: Some(Arc::new(Dense(Vec::new()))), ..Problem::default() };
+    let metric = Metric::Operator { mobility: Arc::new(Dense(Vec::new())), inverse_mass: Vec::new() };
+    let prediction = Prediction { velocity: Vec::new(), metric };
+    let problem = Problem { prediction, ..Problem::default() };
     let file = ProblemFile { dimension: 3, problem, warm: Vec::new(), position: Vec::new(), radius: Vec::new() };
     let mut bytes = Vec::new();
     let error = file.write(&mut bytes).unwrap_err();

@@ -20,7 +20,7 @@ pub use exit::{Exit, Turnstile};
 pub use fast_marching::{Arrival, Grid, Seed, march};
 use field::{Field, Survey};
 
-use super::{Environment, EnvironmentError, Prediction, Span};
+use super::{Environment, EnvironmentError, Inertia, Prediction, Span};
 use crate::geometry::{Extent, Images, Obstacle, Particles, Placed, Shape};
 
 /// Cells in the smallest radius, unless a size is given.
@@ -143,19 +143,20 @@ impl Environment for Crowd {
     fn predict(&self, people: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         span.check()?;
         prediction.velocity.clear();
-        prediction.inverse_metric.clear();
+        let inverse_mass = prediction.metric.diagonal();
+        inverse_mass.clear();
         for (i, group) in people.group.iter().enumerate() {
             let Some(speed) = self.speeds.get(*group as usize) else {
                 return Err(EnvironmentError::invalid("group", group, "a group with a speed"));
             };
             prediction.velocity.push(*speed * self.direction(people.position[i], people.radius[i]));
-            prediction.inverse_metric.push(1.0);
+            inverse_mass.push(1.0);
         }
         Ok(())
     }
 
-    fn has_inertia(&self) -> bool {
-        false
+    fn inertia(&self) -> Inertia {
+        Inertia::None
     }
 
     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {

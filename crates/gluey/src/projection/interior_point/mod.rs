@@ -19,7 +19,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::feasibility::Watch;
-use super::{AcceleratedGradient, Accuracy, Criteria, Outcome, Problem, Projection, Row, Status};
+use super::{AcceleratedGradient, Accuracy, Criteria, Outcome, Problem, Projection, Row, Solution, Status};
 use cholesky::Pattern;
 use path::{Offer, Point};
 use system::{Bodies, NOBODY, System};
@@ -42,24 +42,21 @@ const MOST_NUMBERS: usize = 250_000_000;
 /// The method as a solver. Where only products of the metric are known it leaves the problem to [`AcceleratedGradient`].
 #[derive(Default)]
 pub struct InteriorPoint {
-    velocity: Vec<DVec3>,
     watch: Watch,
     by_products: AcceleratedGradient,
 }
 
 impl Projection for InteriorPoint {
-    fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        let Self { velocity, watch, by_products } = self;
-        impulses.iter_mut().zip(&problem.rows).for_each(|(impulse, row)| *impulse = impulse.max(row.lower));
-        problem.velocity_into(impulses, velocity);
+    fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
+        let Self { watch, by_products } = self;
+        problem.start(solution);
         watch.start();
-        watch.infeasible(problem, impulses); // where the ray of the proof begins
-        let Some(solution) = solution(problem, criteria, (impulses, velocity)) else {
-            let outcome = by_products.solve(problem, criteria, impulses);
-            by_products.velocity_into(problem, impulses, velocity);
-            return outcome;
+        watch.infeasible(problem, &solution.impulses); // where the ray of the proof begins
+        let Some(end) = end(problem, criteria, solution) else {
+            return by_products.solve(problem, criteria, solution);
         };
-        let Solution { accuracy, factorisations, .. } = solution;
+        let End { accuracy, factorisations, .. } = end;
+        *solution = end.solution;
         let status = if accuracy.residual <= criteria.tolerance {
             Status::Converged
         } else if let Some(rows) = watch.infeasible(problem, &solution.impulses) {
@@ -69,21 +66,13 @@ impl Projection for InteriorPoint {
         } else {
             Status::Stalled
         };
-        impulses.copy_from_slice(&solution.impulses);
-        *velocity = solution.velocity;
         Outcome { status, sweeps: 0, products: 0, factorisations, accuracy }
-    }
-
-    /// Those that the accuracy was told from.
-    fn velocity_into(&mut self, _: &Problem, _: &[f64], velocity: &mut Vec<DVec3>) {
-        std::mem::swap(velocity, &mut self.velocity);
     }
 }
 
 /// What the method found.
-pub(super) struct Solution {
-    pub impulses: Vec<f64>,
-    pub velocity: Vec<DVec3>,
+pub(super) struct End {
+    pub solution: Solution,
     pub accuracy: Accuracy,
     /// Of the components, which are solved side by side, the most.
     pub factorisations: u64,
@@ -91,24 +80,20 @@ pub(super) struct Solution {
 
 /// Multiplications of one factorisation for a solve that starts here; none where there can be none: where only products of
 /// the metric are known, or where the factors would take too much memory.
-pub(super) fn work(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Option<f64> {
+pub(super) fn work(problem: &Problem, start: &Solution) -> Option<f64> {
     let metric = Bodies::new(problem)?;
-    let (patterns, _) = Working::new(problem, &metric, &near_rows(problem, impulses, velocity), impulses).patterns()?;
+    let (patterns, _) = Working::new(problem, &metric, &near_rows(problem, start), &start.impulses).patterns()?;
     Some(patterns.iter().map(Pattern::work).sum())
 }
 
 /// Solves the problem from here, or comes as near as it gets; none where there can be no factorisation.
-pub(super) fn solution(
-    problem: &Problem,
-    criteria: &Criteria,
-    (impulses, velocity): (&[f64], &[DVec3]),
-) -> Option<Solution> {
+pub(super) fn end(problem: &Problem, criteria: &Criteria, start: &Solution) -> Option<End> {
     let metric = Bodies::new(problem)?;
-    let mut near = near_rows(problem, impulses, velocity);
+    let mut near = near_rows(problem, start);
     let rate = problem.length / problem.dt;
     let most = criteria.max_sweeps.min(MOST_FACTORISATIONS);
     let (aim, width) = (AIM * criteria.tolerance * rate, WIDTH * rate);
-    let (mut impulses, mut factorisations) = (impulses.to_vec(), 0);
+    let (mut impulses, mut factorisations) = (start.impulses.clone(), 0);
     loop {
         let (patterns, mut working) = Working::new(problem, &metric, &near, &impulses).patterns()?;
         let parts = working.components.par_iter().zip(patterns);
@@ -122,18 +107,20 @@ pub(super) fn solution(
         let overlap = -criteria.tolerance * problem.length;
         let missed = |(row, near): (&Row, &bool)| !near && problem.end_gap(row, &velocity) < overlap;
         if !problem.rows.iter().zip(&near).any(missed) {
-            let accuracy = problem.accuracy_with(&impulses, &velocity);
-            return Some(Solution { impulses, velocity, accuracy, factorisations });
+            let solution = Solution { impulses, velocity };
+            return Some(End { accuracy: problem.accuracy_of(&solution), solution, factorisations });
         }
         near.fill(true);
     }
 }
 
 /// The working set: rows that are closed, or near it at either end of the step.
-fn near_rows(problem: &Problem, impulses: &[f64], velocity: &[DVec3]) -> Vec<bool> {
+fn near_rows(problem: &Problem, Solution { impulses, velocity }: &Solution) -> Vec<bool> {
     let near = NEAR * problem.length;
     let is_near = |(row, impulse): (&Row, &f64)| {
-        *impulse > row.lower || row.gap.min(problem.end_gap(row, velocity)) < near || problem.rows.len() <= FEW
+        row.set.holds_inside(*impulse)
+            || row.gap.min(problem.end_gap(row, velocity)) < near
+            || problem.rows.len() <= FEW
     };
     problem.rows.iter().zip(impulses).map(is_near).collect()
 }

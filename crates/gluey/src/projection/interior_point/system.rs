@@ -11,7 +11,7 @@
 use glam::{DMat3, DVec3};
 
 use super::dense::Front;
-use crate::projection::{ALONE, Problem, Response, Rigid, Twist, WALL};
+use crate::projection::{ALONE, Metric, Problem, Response, Rigid, Twist, WALL};
 
 /// Stands for a wall and for bodies that cannot move.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -32,9 +32,10 @@ pub(super) struct Bodies<'a> {
 impl<'a> Bodies<'a> {
     /// None where only products of the metric are known.
     pub(super) fn new(problem: &'a Problem) -> Option<Self> {
-        let rigid = match &problem.mobility {
-            None => None,
-            Some(mobility) => Some(mobility.as_rigid()?),
+        let rigid = match &problem.prediction.metric {
+            Metric::Diagonal(_) => None,
+            Metric::Rigid(rigid) => Some(rigid),
+            Metric::Operator { .. } => return None,
         };
         let root = |response: &Response| (response.inverse_mass.sqrt(), root(response.inverse_inertia));
         let roots = rigid.map_or(Vec::new(), |rigid| rigid.responses.iter().map(root).collect());
@@ -49,7 +50,7 @@ impl<'a> Bodies<'a> {
 
     /// Clumps come first, then all spheres.
     pub(super) fn count(&self) -> usize {
-        self.roots.len() + self.problem.apriori.len()
+        self.roots.len() + self.problem.bodies()
     }
 
     /// The body that a sphere is, or belongs to; nobody where it cannot move.
@@ -74,7 +75,7 @@ impl<'a> Bodies<'a> {
     }
 
     fn inverse_mass(&self, sphere: u32) -> f64 {
-        self.rigid.map_or(&self.problem.inverse_mass, |rigid| &rigid.inverse_mass)[sphere as usize]
+        self.problem.prediction.metric.inverse_mass()[sphere as usize]
     }
 
     /// Rᵀ of a unit impulse on the sphere along a direction.
@@ -187,7 +188,7 @@ impl System {
             all.push(pushes);
             system.steepness.push(steepness);
             system.rate.push(rate / steepness);
-            system.lower.push(row.lower * steepness);
+            system.lower.push(row.set.scaled(steepness).least());
             system.ends.push(if same { [ends[0], NOBODY] } else { ends });
         }
         let is_used = |axis: &usize| all.iter().flatten().any(|push| push[*axis] != 0.0);
@@ -313,9 +314,9 @@ impl System {
     /// The impulses Λ of its rows; those at their bounds exactly.
     pub(super) fn write_impulses(&self, problem: &Problem, lambda: &[f64], impulses: &mut [f64]) {
         for (at, row) in self.rows.iter().enumerate() {
-            let least = problem.rows[*row as usize].lower;
+            let set = problem.rows[*row as usize].set;
             let is_least = lambda[at] == self.lower[at];
-            impulses[*row as usize] = if is_least { least } else { (lambda[at] / self.steepness[at]).max(least) };
+            impulses[*row as usize] = if is_least { set.least() } else { set.project(lambda[at] / self.steepness[at]) };
         }
     }
 

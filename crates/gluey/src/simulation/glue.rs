@@ -3,42 +3,40 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{Setting, Workspace};
+use super::Load;
+use super::candidates::{feature_of, gap_of, is_further_plane};
+use super::contacts::Contacts;
+use super::project::{SubstepInput, Workspace};
+use super::walls::Walls;
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::Particles;
 use crate::interaction::ObstacleImpulse;
-use crate::projection::ROWS_IN_TASK;
+use crate::projection::{ROWS_IN_TASK, Solution};
 use crate::room::{make_room, refill, set_length};
 use crate::shares::{share_of, write_parts};
-use crate::simulation::Load;
-use crate::simulation::candidates::{feature_of, gap_of, is_further_plane};
-use crate::simulation::places::Places;
 
 /// Fewest contacts that a list gets room for.
 const LEAST_ROOM: usize = 64;
 /// Parts of the rows whose loads are added up on their own, at most.
 const MOST_PARTS: usize = 16;
 
-impl Workspace {
-    /// The impulses of these contacts, one per row of the present problem; both lists are sorted.
-    pub(in crate::simulation) fn impulses_of(&self, contacts: &[Contact]) -> Vec<f64> {
-        let mut contacts = contacts.iter().peekable();
-        let impulse = |pair: &Pair| {
-            while contacts.next_if(|contact| contact.pair < *pair).is_some() {}
-            contacts.next_if(|contact| contact.pair == *pair).map_or(0.0, |contact| contact.impulse)
-        };
-        self.pairs.iter().map(impulse).collect()
-    }
+/// Buffers of what follows a projection.
+#[derive(Default)]
+pub(super) struct Loading {
+    /// The points that torques on obstacles refer to.
+    pivots: Vec<DVec3>,
+    /// Loads of parts of the rows.
+    partial: Vec<Load>,
+    /// Contacts that each thread keeps.
+    kept: Vec<usize>,
+}
 
-    /// Step 3: γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on.
-    pub(in crate::simulation) fn glue(
-        &mut self,
-        adhesion: &Adhesion,
-        step: &Step,
-        to_whole_step: f64,
-        contacts: &mut Vec<Contact>,
-    ) {
+impl Workspace {
+    /// γⁿ⁺¹ = max(γ_min, γⁿ − RΛ), and the contacts worth carrying on; their impulses are told for a whole step of
+    /// length `dt`.
+    pub(super) fn glue(&mut self, adhesion: &Adhesion, step: &Step, dt: f64, contacts: &mut Vec<Contact>) {
+        let to_whole_step = dt / step.dt;
         if adhesion.is_dry() {
             self.keep_what_pushes(to_whole_step, contacts);
         } else {
@@ -48,7 +46,8 @@ impl Workspace {
 
     /// Without glue the next step needs nothing of the contacts but where to start from.
     fn keep_what_pushes(&mut self, to_whole_step: f64, contacts: &mut Vec<Contact>) {
-        let Self { pairs, impulses, kept, report, .. } = self;
+        let Self { contacts: Contacts { pairs, solution: Solution { impulses, .. }, .. }, loading, report, .. } = self;
+        let kept = &mut loading.kept;
         let share = share_of(pairs.len());
         // Who pushes is in no order: that is no branch for a processor to guess.
         let pushes = |pair: &Pair, impulse: &f64| usize::from((*impulse != 0.0) & !is_further_plane(pair.partner()));
@@ -75,7 +74,7 @@ impl Workspace {
         let mut read = contacts.len() - old;
         contacts.copy_within(..old, read);
         let (mut written, mut glued) = (0, 0);
-        for (&pair, &impulse) in self.pairs.iter().zip(&self.impulses) {
+        for (&pair, &impulse) in self.contacts.pairs.iter().zip(&self.contacts.solution.impulses) {
             if is_further_plane(pair.partner()) {
                 continue;
             }
@@ -108,11 +107,13 @@ impl Workspace {
 
     /// The impulse on the particle is −Λ·normal; on the obstacle it is the opposite, at the point of contact. Pair forces
     /// add theirs.
-    pub(in crate::simulation) fn record_loads(&mut self, now: &Setting, from_pair_forces: &[ObstacleImpulse]) {
+    pub(super) fn record_loads(&mut self, now: &SubstepInput) {
         let particles = &now.state.particles;
-        self.pivots.clear();
-        self.pivots.extend(now.obstacles.iter().map(|obstacle| obstacle.pivot(now.span.end())));
-        let Self { pivots, report, partial, pairs, impulses, problem, .. } = self;
+        let Self { contacts: Contacts { pairs, problem, solution }, loading, report, .. } = self;
+        let Loading { pivots, partial, .. } = loading;
+        let impulses = &solution.impulses;
+        pivots.clear();
+        pivots.extend(now.obstacles.iter().map(|obstacle| obstacle.pivot(now.span.end())));
         let add = |loads: &mut [Load], obstacle: u32, at: DVec3, force: DVec3| {
             let (pivot, load) = (pivots[obstacle as usize], &mut loads[obstacle as usize]);
             *load = Load { force: load.force + force, torque: load.torque + (at - pivot).cross(force) };
@@ -127,7 +128,7 @@ impl Workspace {
                     && *impulse != 0.0
                 {
                     let (at, radius) = (particles.position[row.i as usize], particles.radius[row.i as usize]);
-                    let placed = now.placed.get(obstacle as usize);
+                    let placed = now.walls.get(obstacle as usize);
                     let at = placed.image_at(at, radius, feature_of(feature)) + row.normal * radius;
                     add(loads, obstacle, at, row.normal * (impulse / now.settings.dt));
                 }
@@ -138,27 +139,27 @@ impl Workspace {
                 *load = Load { force: load.force + part.force, torque: load.torque + part.torque };
             }
         }
-        for ObstacleImpulse { obstacle, at, impulse } in from_pair_forces {
+        for ObstacleImpulse { obstacle, at, impulse } in now.interactions.on_obstacles() {
             add(&mut report.loads, *obstacle, *at, *impulse / now.settings.dt);
         }
     }
 
     /// True gaps after the move: of the pairs in the list, and of all others that are near and overlap.
-    pub(in crate::simulation) fn record_gaps(&mut self, particles: &Particles, placed: Places) {
-        let deepest = self.vicinity.deepest_overlap(particles, placed);
+    pub(super) fn record_gaps(&mut self, particles: &Particles, walls: Walls) {
+        let deepest = self.pair_list.vicinity.deepest_overlap(particles, walls);
         let gap = |pair: &Pair| match pair.partner() {
             // Nothing to ask where some overlap: the deepest is known.
             Partner::Particle(_) if deepest < 0.0 => deepest,
             Partner::Particle(j) => particles.gap(pair.first() as usize, j as usize).0,
-            Partner::Obstacle { .. } => gap_of(*pair, particles, placed).map_or(f64::INFINITY, |(gap, _)| gap),
+            Partner::Obstacle { .. } => gap_of(*pair, particles, walls).map_or(f64::INFINITY, |(gap, _)| gap),
         };
         // No branch: which gap is below the least so far is in no order.
         let least = |pairs: &[Pair]| pairs.iter().map(gap).fold(f64::INFINITY, |a, b| if b < a { b } else { a });
-        let parts = self.pairs.par_chunks(ROWS_IN_TASK).map(least);
+        let parts = self.contacts.pairs.par_chunks(ROWS_IN_TASK).map(least);
         let listed = parts.reduce(|| f64::INFINITY, f64::min);
         let least = if deepest < 0.0 { listed.min(deepest) } else { listed };
         self.report.least_gap = self.report.least_gap.min(least);
         self.report.substeps += 1;
-        self.report.candidates = self.pairs.len();
+        self.report.candidates = self.contacts.pairs.len();
     }
 }

@@ -11,7 +11,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// Where an obstacle stands, and a box that holds all of it; infinite where there is none.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+struct WallPose {
     pose: Pose,
     lower: DVec3,
     upper: DVec3,
@@ -19,25 +19,27 @@ pub(super) struct Place {
     images: Option<Images>,
 }
 
-/// Obstacles at one time, of which only the places are kept in memory.
+/// Obstacles at one time, of which only the poses are kept in memory.
 #[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
+pub(super) struct Walls<'a> {
     obstacles: &'a [Obstacle],
-    each: &'a [Place],
+    each: &'a [WallPose],
     /// The largest number that gaps to them are computed from (length).
     farthest: f64,
 }
 
-impl<'a> Places<'a> {
-    /// Obstacles at time t, in a periodic cell with all their images; the buffer takes their places.
-    pub(super) fn at(
-        obstacles: &'a [Obstacle],
-        cell: Option<&Cell>,
-        t: f64,
-        places: &'a mut Vec<Place>,
-    ) -> Result<Self, StepError> {
-        places.clear();
-        let mut farthest: f64 = 0.0;
+/// Where all of them stand.
+#[derive(Default)]
+pub(super) struct WallPoses {
+    each: Vec<WallPose>,
+    farthest: f64,
+}
+
+impl WallPoses {
+    /// Puts obstacles where they are at time t, in a periodic cell with all their images.
+    pub(super) fn place(&mut self, obstacles: &[Obstacle], cell: Option<&Cell>, t: f64) -> Result<(), StepError> {
+        self.each.clear();
+        self.farthest = 0.0;
         for obstacle in obstacles {
             let pose = obstacle.pose(t);
             let placed = obstacle.placed(pose);
@@ -46,13 +48,20 @@ impl<'a> Places<'a> {
             let box_around = placed.confines().filter(|_| images.is_none());
             let (lower, upper) = box_around.unwrap_or((DVec3::NEG_INFINITY, DVec3::INFINITY));
             let size = lower.abs().max(upper.abs());
-            farthest = farthest.max(if size.is_finite() { size } else { placed.numbers() }.max_element());
+            self.farthest = self.farthest.max(if size.is_finite() { size } else { placed.numbers() }.max_element());
             let margin = ROUNDING * size;
-            places.push(Place { pose, lower: lower - margin, upper: upper + margin, images });
+            self.each.push(WallPose { pose, lower: lower - margin, upper: upper + margin, images });
         }
-        Ok(Self { obstacles, each: places, farthest })
+        Ok(())
     }
 
+    /// The obstacles there.
+    pub(super) fn of<'a>(&'a self, obstacles: &'a [Obstacle]) -> Walls<'a> {
+        Walls { obstacles, each: &self.each, farthest: self.farthest }
+    }
+}
+
+impl<'a> Walls<'a> {
     /// The largest number that gaps are computed from, those of the particles aside (length).
     pub(super) fn farthest(self) -> f64 {
         self.farthest
@@ -70,7 +79,7 @@ impl<'a> Places<'a> {
     /// point into the frame of the obstacle.
     #[inline]
     pub(super) fn may_reach(self, k: usize, centre: DVec3, distance: f64) -> bool {
-        let Place { lower, upper, .. } = &self.each[k];
+        let WallPose { lower, upper, .. } = &self.each[k];
         let beyond = (*lower - centre).max(centre - *upper).max_element();
         beyond <= distance && self.may_reach_inside(k, centre, distance)
     }
