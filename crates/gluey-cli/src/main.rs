@@ -1,6 +1,7 @@
 //! The command `gluey`: run, check and look at simulations of gluey particles.
 //!
-//! Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 stopped by SIGINT, 143 by SIGTERM, both with a checkpoint.
+//! Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 stopped by SIGINT, 143 by SIGTERM, both with a
+//! checkpoint.
 
 mod arguments;
 mod check;
@@ -63,7 +64,8 @@ struct UsageError(String);
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
-    // Pictures and the fluid take the same large buffers again and again: fresh pages would cost a quarter of their time.
+    // Pictures and the fluid take the same large buffers again and again: fresh pages would cost a quarter of their
+    // time.
     if !matches!(command, Command::Render(_) | Command::Stokes(_) | Command::Paper(_)) {
         memory::return_large_buffers();
     }

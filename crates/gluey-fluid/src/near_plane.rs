@@ -9,8 +9,8 @@ use gluey::geometry::Particles;
 
 use crate::drag::NormalDrag;
 
-/// The fluid over the plane z = 0, and a force on the particle along z. A drag that is asked for at the same gap again, as
-/// while a particle is glued, should answer from memory.
+/// The fluid over the plane z = 0, and a force on the particle along z. A drag that is asked for at the same gap again,
+/// as while a particle is glued, should answer from memory.
 #[derive(Clone)]
 pub struct NearPlane {
     /// The drag normal to the plane.

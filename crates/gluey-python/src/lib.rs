@@ -1,11 +1,11 @@
 //! `gluey._gluey`: the library as the Python package `gluey` uses it.
 //!
-//! This layer is thin: arrays in, arrays out, exceptions for errors. What users see, with its words on units and use, is
-//! written in Python (`python/gluey`).
+//! This layer is thin: arrays in, arrays out, exceptions for errors. What users see, with its words on units and use,
+//! is written in Python (`python/gluey`).
 //!
-//! Every long call releases the interpreter and looks at signals: between steps, or, where there is nothing to come back to,
-//! from outside (`patience`). A simulation is behind a lock that nobody
-//! waits for: who comes while a step is being taken gets a `RuntimeError`.
+//! Every long call releases the interpreter and looks at signals: between steps, or, where there is nothing to come
+//! back to, from outside (`patience`). A simulation is behind a lock that nobody waits for: who comes while a step is
+//! being taken gets a `RuntimeError`.
 
 #![allow(clippy::elidable_lifetime_names, reason = "what lives as long as the interpreter is attached is named alike")]
 #![allow(clippy::needless_pass_by_value, reason = "arguments of calls from Python arrive by value")]

@@ -1,7 +1,7 @@
 //! The law of γ: how a contact's impulse is remembered as glue, and how much pull the glue allows.
 //!
-//! γ' = −R λ with −R Λ = Δγ over a step; γ ≤ 0 always, γ ≥ γ_min where the surfaces are rough. In one projection the pull
-//! is limited by Λ ≥ γⁿ/R and γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
+//! γ' = −R λ with −R Λ = Δγ over a step; γ ≤ 0 always, γ ≥ γ_min where the surfaces are rough. In one projection the
+//! pull is limited by Λ ≥ γⁿ/R and γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
 
 use std::f64::consts::PI;
 

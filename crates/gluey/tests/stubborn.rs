@@ -1,5 +1,5 @@
-//! Projections that sweeps stall on: each must end with its tolerance. What is found is looked at from the rows alone, on a path
-//! that shares no code with the solvers.
+//! Projections that sweeps stall on: each must end with its tolerance. What is found is looked at from the rows alone,
+//! on a path that shares no code with the solvers.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/stubborn.rs"]
@@ -34,7 +34,8 @@ fn solve(solver: &mut dyn Projection, (problem, start): (&Problem, &[f64]), tole
     Solved { outcome, impulses, velocity }
 }
 
-/// max |min(h A_cc (Λ − lower), D + h G V)| / length, and how far M (V − V^{n+1/2}) is from Gᵀ Λ, in roundings of that sum.
+/// max |min(h A_cc (Λ − lower), D + h G V)| / length, and how far M (V − V^{n+1/2}) is from Gᵀ Λ, in roundings of that
+/// sum.
 fn look(problem: &Problem, solved: &Solved) -> (f64, f64) {
     let mut pushes = vec![DVec3::ZERO; problem.apriori.len()];
     let mut sizes = vec![0.0; problem.apriori.len()];

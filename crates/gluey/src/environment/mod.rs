@@ -14,8 +14,8 @@
 //!
 //! People who walk to exits ([`crowd`]) have the velocity that they want, metric 1.
 //!
-//! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
-//! that switches within a step thus gives exactly its impulse.
+//! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A
+//! force that switches within a step thus gives exactly its impulse.
 
 pub mod crowd;
 mod drag;

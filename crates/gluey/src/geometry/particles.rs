@@ -22,8 +22,8 @@ pub struct Particles {
     pub mass: Vec<f64>,
     /// Index of the group each particle belongs to.
     pub group: Vec<u32>,
-    /// Who each is, from its first step to its last: numbers that increase and are never used again. Indices change when
-    /// others leave, ids do not.
+    /// Who each is, from its first step to its last: numbers that increase and are never used again. Indices change
+    /// when others leave, ids do not.
     pub id: Vec<u64>,
     /// How many there have ever been: the id of the next.
     pub born: u64,
