@@ -96,6 +96,37 @@ impl Prediction {
 }
 
 /// Whatever gives the particles their a-priori velocity.
+///
+/// Particles that are carried along x, faster the higher they are, and that impulses move by P/m:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::environment::{Environment, EnvironmentError, Prediction, Span};
+/// use gluey::geometry::Particles;
+///
+/// struct Shear;
+///
+/// impl Environment for Shear {
+///     fn predict(&self, particles: &Particles, _: Span, to: &mut Prediction) -> Result<(), EnvironmentError> {
+///         to.velocity.clear();
+///         to.velocity.extend(particles.position.iter().map(|x| DVec3::X * x.z));
+///         to.inverse_metric.clear();
+///         to.inverse_metric.extend(particles.mass.iter().map(|mass| 1.0 / mass));
+///         Ok(())
+///     }
+///
+///     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {
+///         0.0
+///     }
+/// }
+///
+/// let (mut particles, mut prediction) = (Particles::default(), Prediction::default());
+/// particles.push(DVec3::Z * 2.0, 0.5, 4.0);
+/// Shear.predict(&particles, Span { start: 0.0, dt: 0.1 }, &mut prediction)?;
+/// prediction.add_impulses(&[DVec3::Y * 8.0]);
+/// assert_eq!(prediction.velocity, [DVec3::new(2.0, 2.0, 0.0)]);
+/// # Ok::<(), EnvironmentError>(())
+/// ```
 pub trait Environment: Send + Sync {
     /// Fills the prediction for the step; its buffers are reused, and hold nothing of use after an error.
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError>;

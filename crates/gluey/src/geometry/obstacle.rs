@@ -9,6 +9,24 @@ use super::shape::{Nearest, Shape, Side};
 use super::surface::{Extent, Surface};
 
 /// A rigid body whose motion is given; particles do not move it.
+///
+/// A floor that rises with velocity 2 from t = 0 on, and the gap of a sphere of radius ½ at height 3 after a unit of
+/// time:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::geometry::{Motion, Obstacle, Shape};
+///
+/// let floor = Obstacle {
+///     name: "floor".to_owned(),
+///     shape: Shape::HalfSpace { point: DVec3::ZERO, normal: DVec3::Z },
+///     motions: vec![Motion::Translation { velocity: DVec3::Z * 2.0, from: 0.0, until: f64::INFINITY }],
+///     colour: None,
+///     roughness: 0.0,
+/// };
+/// let touch = floor.at(1.0).gap_of(DVec3::Z * 3.0, 0.5, 0).expect("a half-space has one feature, 0");
+/// assert_eq!((touch.gap, touch.normal), (0.5, -DVec3::Z)); // the normal points into the obstacle
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// Its name in messages and results.

@@ -47,6 +47,16 @@ impl BoxSide {
 }
 
 /// The form of an obstacle, in its own frame. Lengths are the scene's.
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::geometry::{Shape, Side};
+///
+/// let drum = Shape::Sphere { centre: DVec3::X, radius: 2.0, side: Side::Inside };
+/// assert_eq!(drum.check(3), Ok(()));
+/// let error = Shape::Sphere { centre: DVec3::X, radius: -2.0, side: Side::Inside }.check(3);
+/// assert_eq!(error.map_err(|error| error.field), Err("radius"));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a scene holds few shapes, and most of a mesh is behind pointers")]
 pub enum Shape {

@@ -292,6 +292,22 @@ pub struct Outcome {
 }
 
 /// A method for the projection.
+///
+/// A ball of mass 2 would come down with velocity −3 and has a gap of 0.1 to the floor; in a step of 0.1 it may only go
+/// as far:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::projection::{AcceleratedGaussSeidel, Criteria, Problem, Projection, Row, Status, WALL};
+///
+/// let floor = Row { i: 0, j: WALL, normal: -DVec3::Z, gap: 0.1, lower: 0.0 };
+/// let (inverse_mass, apriori) = (vec![0.5], vec![DVec3::Z * -3.0]);
+/// let problem = Problem { dt: 0.1, length: 1.0, inverse_mass, apriori, rows: vec![floor], ..Problem::default() };
+/// let mut impulses = [0.0];
+/// let outcome = AcceleratedGaussSeidel::default().solve(&problem, &Criteria::default(), &mut impulses);
+/// assert_eq!(outcome.status, Status::Converged);
+/// assert!((impulses[0] - 4.0).abs() < 1e-6 && (problem.velocity(&impulses)[0].z + 1.0).abs() < 1e-6);
+/// ```
 pub trait Projection: Send {
     /// Solves to `criteria.tolerance`, or says why not. `impulses` holds one entry per row of `problem`: on entry where
     /// to start from (entries below `lower` are taken for it), on return the best found. An impulse that is not needed
