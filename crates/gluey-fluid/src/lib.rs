@@ -8,6 +8,9 @@
 //! Without inertia drag balances the force at every time, 6πμ r λ(q/r) u = F. Contact impulses act in the same metric:
 //! over a step h an impulse Λ changes the velocity by Λ/(6πμ r λ h). With the particle's mass instead, the time at
 //! which a rough particle takes off would drift with h.
+//!
+//! Modules: `drag` (whoever knows λ(q)), `table`, `near_plane` (the environment), `coupling` (the experiment),
+//! `reference` (its exact solution).
 
 mod coupling;
 mod drag;

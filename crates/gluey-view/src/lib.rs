@@ -19,6 +19,12 @@
 //!
 //! A simulation and its viewers share a [`Live`]: the loop leaves its newest frame there when somebody waits for one,
 //! and finds orders there between steps. It never waits for a viewer.
+//!
+//! Modules, in order of dependency: `error`, `assets` (the files of `page/`), `guard` (who may ask), `live` (what a
+//! simulation and its viewers share), `folder` (a run folder as the page sees it), `gallery`, `site` (all that can be
+//! shown), `reply`, `request` (bytes to a request), `connections` (who has a place, and who gives it up), `http`
+//! (requests and answers on a connection), `server` (which request gets which answer). The page is plain ES modules,
+//! one file a matter, each with its matter in its first line.
 
 mod assets;
 mod connections;
