@@ -1,6 +1,13 @@
 //! The command `gluey`: run, check and look at simulations of gluey particles.
 //!
-//! Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 stopped by SIGINT, 143 by SIGTERM, both with a checkpoint.
+//! Exit codes: 0 done; 1 failed; 2 bad usage or bad scene; 130 stopped by SIGINT, 143 by SIGTERM, both with a
+//! checkpoint.
+//!
+//! `arguments` has what can be asked for, and each command is a module of its name (`gluey stokes` is `fluid`, `gluey
+//! new` is `starter`) that returns the text to print. Beside them: `source` (the text of a scene) and `overrides`
+//! (`--set`); `progress`, `signals`, `tally` and `summary` of a run, `watch` (what viewers may do to it between steps),
+//! `run_names`, `host` (facts on the machine), `memory`; `measured` (the measures of `info`); `force`, `pair_forces`
+//! and `metric` (what `check` says of them); `output` (tables and figures in files); `words` (numbers for people).
 
 mod arguments;
 mod check;
@@ -63,7 +70,8 @@ struct UsageError(String);
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
-    // Pictures and the fluid take the same large buffers again and again: fresh pages would cost a quarter of their time.
+    // Pictures and the fluid take the same large buffers again and again: fresh pages would cost a quarter of their
+    // time.
     if !matches!(command, Command::Render(_) | Command::Stokes(_) | Command::Paper(_)) {
         memory::return_large_buffers();
     }

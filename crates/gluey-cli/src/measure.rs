@@ -88,7 +88,8 @@ fn measure_run(run: &Path, label: String, wishes: &MeasureArguments) -> Result<M
 }
 
 impl Measured {
-    /// Angles (degrees) and the share of particles that is still on a wall that has turned so far; beyond, others fall back.
+    /// Angles (degrees) and the share of particles that is still on a wall that has turned so far; beyond, others fall
+    /// back.
     fn departures(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         (30..=270).step_by(5).filter_map(|degrees| {
             let degrees = f64::from(degrees);

@@ -1,10 +1,11 @@
 //! Large buffers go back to the system as soon as they are freed.
 //!
-//! The C library's allocator takes large buffers from the system one by one, but stops doing so for sizes that it has seen
-//! freed: they then share a heap whose holes stay resident. A step frees and takes many megabytes; 100,000 particles cost
-//! 116 MB that way and 83 MB with buffers of their own.
+//! The C library's allocator takes large buffers from the system one by one, but stops doing so for sizes that it has
+//! seen freed: they then share a heap whose holes stay resident. A step frees and takes many megabytes; 100,000
+//! particles cost 116 MB that way and 83 MB with buffers of their own.
 
-/// Size from which a buffer is the system's own affair (bytes); fresh pages cost time, so smaller ones stay in the heap.
+/// Size from which a buffer is the system's own affair (bytes); fresh pages cost time, so smaller ones stay in the
+/// heap.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: i32 = 1024 * 1024;
 

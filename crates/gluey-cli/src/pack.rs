@@ -29,7 +29,8 @@ const HAIR: f64 = 0.01;
     Random packings of equal spheres jam at a solid fraction of about 0.63, of discs of different sizes at about 0.84;\n\
     walls lower that, the more the smaller the box.")]
 pub struct PackArguments {
-    /// Radii: `0.1`; `0.1..0.2` evenly between; `lognormal:MEDIAN,SIGMA`; or `0.1:3,0.2:1`, three of the first to one of the other
+    /// Radii: `0.1`; `0.1..0.2` evenly between; `lognormal:MEDIAN,SIGMA`; or `0.1:3,0.2:1`, three of the first to one
+    /// of the other
     #[arg(long, allow_hyphen_values = true)]
     radii: Radii,
     /// Solid fraction: the share of the container that the particles take

@@ -50,8 +50,8 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
     let mut best: Option<Race> = None;
     for _ in 0..wishes.repeat {
         let mut solver = solver(wishes.solver);
-        // No sweep at all costs what every solve costs before its first: that is the setup. The first time it also makes
-        // room in memory, which a run does once.
+        // No sweep at all costs what every solve costs before its first: that is the setup. The first time it also
+        // makes room in memory, which a run does once.
         let unswept = Criteria { max_sweeps: 0, ..criteria };
         timed(&mut *solver, file, (&unswept, &start));
         let (_, _, setup) = timed(&mut *solver, file, (&unswept, &start));

@@ -279,7 +279,8 @@ pub fn set_threads(threads: Option<u16>) -> Result<()> {
         .with_context(|| format!("cannot start {threads} threads"))
 }
 
-/// Threads wait for each other many times a step: far more of them than cores make every step slow, and no result other.
+/// Threads wait for each other many times a step: far more of them than cores make every step slow, and no result
+/// other.
 pub fn refuse_crowd_of_threads(threads: u16) -> Result<(), UsageError> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let most = LEAST_MOST_THREADS.max(THREADS_PER_CORE * cores);
@@ -311,8 +312,8 @@ fn same_scene(given: Option<Source>, wishes: &RunArguments, of: (&Path, &Checkpo
     )
 }
 
-/// Refuses a checkpoint whose state the scene cannot have: the files that it reads its particles from have changed, or the
-/// checkpoint is not what was written.
+/// Refuses a checkpoint whose state the scene cannot have: the files that it reads its particles from have changed, or
+/// the checkpoint is not what was written.
 fn refuse_misfit(scene: &Scene, (folder, checkpoint): (&Path, &Checkpoint)) -> Result<()> {
     logbook::refuse_misfit(scene, checkpoint).map_err(|error| {
         if error.is_damage() {

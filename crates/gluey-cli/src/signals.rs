@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM: the first asks the run to stop after its step, the second ends the process at once. SIGXFSZ, which
-//! comes where a file would grow beyond the user's limit, is no reason to die: the write fails, and that is told.
+//! SIGINT and SIGTERM: the first asks the run to stop after its step, the second ends the process at once. SIGXFSZ,
+//! which comes where a file would grow beyond the user's limit, is no reason to die: the write fails, and that is told.
 
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The experiment: a particle in a fluid is pushed to a plane and pulled off, with no contact, an inelastic or a gluey one
-//! at distance η.
+//! The experiment: a particle in a fluid is pushed to a plane and pulled off, with no contact, an inelastic or a gluey
+//! one at distance η.
 //!
 //! Lengths are radii and forces are in units of 6πμ r, so that u = f/λ(q) in the fluid; γ is in these units × time.
 

@@ -48,7 +48,8 @@ impl NormalDrag for FixedMesh {
     }
 }
 
-/// A drag that is expensive to find, with its last answer: a particle that is glued asks for the same gap at every step.
+/// A drag that is expensive to find, with its last answer: a particle that is glued asks for the same gap at every
+/// step.
 #[derive(Debug)]
 pub struct Remembered<D> {
     drag: D,

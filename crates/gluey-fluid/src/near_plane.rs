@@ -9,8 +9,8 @@ use gluey::geometry::Particles;
 
 use crate::drag::NormalDrag;
 
-/// The fluid over the plane z = 0, and a force on the particle along z. A drag that is asked for at the same gap again, as
-/// while a particle is glued, should answer from memory.
+/// The fluid over the plane z = 0, and a force on the particle along z. A drag that is asked for at the same gap again,
+/// as while a particle is glued, should answer from memory.
 #[derive(Clone)]
 pub struct NearPlane {
     /// The drag normal to the plane.
@@ -24,9 +24,7 @@ pub struct NearPlane {
 impl Environment for NearPlane {
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         let force = self.force.mean_of("the force", span)?;
-        prediction.velocity.clear();
-        let inverse_mass = prediction.metric.diagonal();
-        inverse_mass.clear();
+        prediction.clear();
         for (i, (x, r)) in particles.position.iter().zip(&particles.radius).enumerate() {
             let drag = self.drag.drag((x.z - r) / r).map_err(|cause| EnvironmentError::NoAnswer {
                 quantity: "the drag of the fluid".to_owned(),
@@ -35,8 +33,7 @@ impl Environment for NearPlane {
                 reason: cause.to_string(),
             })?;
             let resistance = 6.0 * PI * self.viscosity * r * drag;
-            prediction.velocity.push(DVec3::Z * (force / resistance));
-            inverse_mass.push(1.0 / (span.dt * resistance));
+            prediction.push(DVec3::Z * (force / resistance), 1.0 / (span.dt * resistance));
         }
         Ok(())
     }

@@ -4,8 +4,9 @@
 //! Φ(q(t)) = Φ(q(0)) + ∫₀ᵗ f,    Φ' = λ,
 //! ```
 //!
-//! so that q depends on the impulse of the force alone: what a pull takes back, a push had brought. Φ is integrated in ln q,
-//! where its integrand q λ(q) is smooth down to contact, by Gauss's formula of order 20, and inverted by Newton's method.
+//! so that q depends on the impulse of the force alone: what a pull takes back, a push had brought. Φ is integrated in
+//! ln q, where its integrand q λ(q) is smooth down to contact, by Gauss's formula of order 20, and inverted by Newton's
+//! method.
 
 use gluey::environment::{Signal, Span};
 
@@ -25,8 +26,8 @@ const PIECE: f64 = 0.5;
 /// Newton's method ends at this relative step; it squares the error.
 const CLOSE: f64 = 1e-9;
 
-/// The exact trajectory of a particle without inertia that moves in a fluid over a plane. Lengths are radii, forces are in
-/// units of 6πμ r.
+/// The exact trajectory of a particle without inertia that moves in a fluid over a plane. Lengths are radii, forces are
+/// in units of 6πμ r.
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// Gap at t = 0.

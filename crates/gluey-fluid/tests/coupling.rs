@@ -1,5 +1,5 @@
-//! The paper's validation: gluey contact rejoins the fluid that is resolved down to contact, whatever the distance at which
-//! it takes over and whoever solves the fluid.
+//! The paper's validation: gluey contact rejoins the fluid that is resolved down to contact, whatever the distance at
+//! which it takes over and whoever solves the fluid.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

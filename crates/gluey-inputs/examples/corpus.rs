@@ -1,6 +1,6 @@
 //! `cargo run --release -p gluey-inputs --example corpus`, in the folder of the repository, makes the corpus anew: what
-//! gluey writes of short runs of small scenes, and texts as users write them. To be run, and its files committed, when a
-//! format changes.
+//! gluey writes of short runs of small scenes, and texts as users write them. To be run, and its files committed, when
+//! a format changes.
 
 use std::error::Error;
 use std::fs;

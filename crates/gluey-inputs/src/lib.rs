@@ -1,5 +1,5 @@
-//! Every way into gluey for bytes that others wrote, as a function over bytes: `take(bytes)` must come back, whatever the
-//! bytes are, without a panic, soon, and in little memory.
+//! Every way into gluey for bytes that others wrote, as a function over bytes: `take(bytes)` must come back, whatever
+//! the bytes are, without a panic, soon, and in little memory.
 //!
 //! | way | bytes | goes through |
 //! |---|---|---|

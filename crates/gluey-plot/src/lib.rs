@@ -1,7 +1,7 @@
 //! Plots for talks: a figure is a row of panels, drawn once and written as SVG, with text as text, and as PNG.
 //!
-//! Legends stand above the panels, where they hide no curve. Curves differ in lightness and in dash, so that a figure can be
-//! read in grey. PNGs are rendered from the SVG with the font that is built in, the same on every machine.
+//! Legends stand above the panels, where they hide no curve. Curves differ in lightness and in dash, so that a figure
+//! can be read in grey. PNGs are rendered from the SVG with the font that is built in, the same on every machine.
 
 mod axis;
 mod draw;

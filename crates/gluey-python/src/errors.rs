@@ -1,5 +1,5 @@
-//! The library's messages as exceptions and warnings of Python: `ValueError` for what the caller can mend, `RuntimeError`
-//! else.
+//! The library's messages as exceptions and warnings of Python: `ValueError` for what the caller can mend,
+//! `RuntimeError` else.
 
 use std::ffi::CString;
 use std::fmt::Display;

@@ -1,10 +1,10 @@
 //! The memory of a simulation's columns, lent to NumPy without a copy.
 //!
 //! A view points into the column itself. It must stay valid whatever becomes of the simulation, so each column that is
-//! lent has a *keeper*: a cell that every view of it holds and the simulation only knows of. Whoever wants to change the
-//! simulation goes through [`Lender::scene_mut`], which first looks whether a keeper is still held. If so, the simulation
-//! goes on with a copy, and the column itself moves into its keeper: the views see the old values for as long as they
-//! live, and the last of them frees the memory. If nobody looks, nothing is copied.
+//! lent has a *keeper*: a cell that every view of it holds and the simulation only knows of. Whoever wants to change
+//! the simulation goes through [`Lender::scene_mut`], which first looks whether a keeper is still held. If so, the
+//! simulation goes on with a copy, and the column itself moves into its keeper: the views see the old values for as
+//! long as they live, and the last of them frees the memory. If nobody looks, nothing is copied.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock, Weak};
@@ -154,11 +154,11 @@ fn by_rows(vectors: &[DVec3]) -> PyResult<ArrayView2<'_, f64>> {
 #[allow(unsafe_code, reason = "NumPy cannot know how long the memory lives; the proof is below")]
 fn lent<'py, T: Element, D: Dimension>(view: &ArrayView<T, D>, base: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
     // SAFETY: the memory is that of a `Vec` in the scene of a `Lender`, and `base` holds the keeper of this column. The
-    // scene is reachable mutably only through `scene_mut`, and dropped only with the `Lender`; both first move the `Vec` of
-    // every column whose keeper is held into that keeper, which moves no element, frees nothing, and is done once, as the
-    // keeper is then forgotten. So the memory lives, in the scene or in the keeper, until the last base is gone, and nobody
-    // writes to it meanwhile: the array is made read-only here, before anyone sees it, and NumPy refuses to make it
-    // writeable again, because its base has no writeable buffer.
+    // scene is reachable mutably only through `scene_mut`, and dropped only with the `Lender`; both first move the
+    // `Vec` of every column whose keeper is held into that keeper, which moves no element, frees nothing, and is done
+    // once, as the keeper is then forgotten. So the memory lives, in the scene or in the keeper, until the last base is
+    // gone, and nobody writes to it meanwhile: the array is made read-only here, before anyone sees it, and NumPy
+    // refuses to make it writeable again, because its base has no writeable buffer.
     let array = unsafe { PyArray::borrow_from_array(view, base) };
     array.readwrite().make_nonwriteable();
     array.into_any()

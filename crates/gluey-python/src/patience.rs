@@ -15,8 +15,8 @@ use crate::errors;
 /// Signals are looked at so often.
 pub const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Does work on a thread of its own and looks at signals meanwhile. When one raises, the work is left to itself: it ends in
-/// its own time and nobody gets its result. So it must have no effects.
+/// Does work on a thread of its own and looks at signals meanwhile. When one raises, the work is left to itself: it
+/// ends in its own time and nobody gets its result. So it must have no effects.
 pub fn patiently<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let (sender, mut receiver) = sync_channel(1);
     let worker = move || {

@@ -32,8 +32,8 @@ pub struct Gif {
 }
 
 impl Gif {
-    /// Starts a file. The palette is chosen for the examples, which should show all colours there will be. Times between
-    /// frames are whole hundredths of a second.
+    /// Starts a file. The palette is chosen for the examples, which should show all colours there will be. Times
+    /// between frames are whole hundredths of a second.
     pub fn create(path: &Path, examples: &[Image], fps: f64) -> Result<Self, RenderError> {
         let (width, height) = examples.first().map_or((1, 1), |image| (image.width, image.height));
         let side = |pixels: u32| u16::try_from(pixels).map_err(|_| RenderError::TooLarge(pixels));

@@ -38,7 +38,8 @@ const VIRIDIS: [Rgb; 7] = [
     [-5.4355, 4.6459, 26.3124],
 ];
 
-/// The colour of a value between the least (0) and the greatest (1): darker is less, also in grey and to the colour-blind.
+/// The colour of a value between the least (0) and the greatest (1): darker is less, also in grey and to the
+/// colour-blind.
 pub(crate) fn of_share(share: f32) -> Rgb {
     let share = share.clamp(0.0, 1.0);
     let value = |k: usize| VIRIDIS.iter().rev().fold(0.0, |sum, row| sum * share + row[k]);

@@ -119,8 +119,8 @@ impl Reel {
         walls
     }
 
-    /// Reports the points of the obstacles that are to be in the picture while the film lasts: those of bounded ones, and of
-    /// a plane that is near the particles the point before which they are.
+    /// Reports the points of the obstacles that are to be in the picture while the film lasts: those of bounded ones,
+    /// and of a plane that is near the particles the point before which they are.
     fn see_obstacles(&self, shots: &[FrameStamp], view: &Extent, see: &mut impl FnMut(DVec3)) {
         let Ok(stage) = &self.stage else { return };
         let (middle, size) = (0.5 * (view.lower + view.upper), view.lower.distance(view.upper));

@@ -8,6 +8,13 @@
 //!
 //! The projection is parallel: a length is the same number of pixels everywhere in a picture.
 //!
+//! Modules, in order of dependency: `colour` (maps and lightness), `image` (PNG), `canvas` (discs, lines and polygons
+//! by coverage), `text`, `style`, `legend`, `camera` (parallel projection), `wall` (obstacles as drawn), `crease`,
+//! `samples` (depth at four points of a pixel), `shade`, `glass` (what is seen through), `periodic` (images and the
+//! outline of a cell), `picture` (a frame → an image) through `discs` in 2D and `spheres` in 3D; `survey` (what all
+//! frames have in common), `film` (frames of runs → images), `montage`, `animation`. Files are touched in `film`
+//! (reading) and `animation`.
+//!
 //! ```
 //! use glam::DVec3;
 //! use gluey::geometry::Extent;

@@ -22,7 +22,8 @@ pub(crate) struct Samples {
 }
 
 thread_local! {
-    /// The lists of the picture before, for the next one: to ask the system for fresh pages takes longer than to fill them.
+    /// The lists of the picture before, for the next one: to ask the system for fresh pages takes longer than to fill
+    /// them.
     static SPARE: RefCell<(Vec<f32>, Vec<u32>)> = const { RefCell::new((Vec::new(), Vec::new())) };
 }
 

@@ -1,7 +1,7 @@
 //! Shade in 3D pictures: a surface is darker where its neighbours stand before it.
 //!
-//! T. Luft, C. Colditz and O. Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006: the mean depth
-//! around a pixel, less that of its own surface.
+//! T. Luft, C. Colditz and O. Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006: the mean
+//! depth around a pixel, less that of its own surface.
 
 use crate::samples::{FINE, Samples};
 
@@ -12,8 +12,8 @@ const BLOCK: usize = 2 * FINE;
 /// The greatest radius that counts, in samples: a few large spheres would make all of a picture dark.
 const MOST: f32 = 80.0;
 
-/// The share of light that each pixel lacks. Shade reaches as far as a typical radius, in samples; `slope` tells how the
-/// depth of an owner changes to the right and down if it is flat.
+/// The share of light that each pixel lacks. Shade reaches as far as a typical radius, in samples; `slope` tells how
+/// the depth of an owner changes to the right and down if it is flat.
 pub(crate) fn of(samples: &Samples, radius: f32, slope: impl Fn(u32) -> Option<[f32; 2]>) -> Vec<f32> {
     let radius = radius.min(MOST);
     let around = Surroundings::of(samples, ((0.9 * radius / BLOCK as f32).round() as usize).max(1));

@@ -1,11 +1,11 @@
 //! Who may ask: pages of this server, and nobody else.
 //!
-//! A name that an attacker makes point to this machine arrives in `Host`, so only numbers, `localhost` and the name that
-//! the user asked for are answered. Another site's page cannot read the token, without which nothing is changed.
+//! A name that an attacker makes point to this machine arrives in `Host`, so only numbers, `localhost` and the name
+//! that the user asked for are answered. Another site's page cannot read the token, without which nothing is changed.
 //!
-//! A page that this machine alone can reach has the token in it. One that others can reach has not: there the token is in
-//! the address that the command prints, behind the `#`, which browsers send to nobody, and without it nothing of a run is
-//! told.
+//! A page that this machine alone can reach has the token in it. One that others can reach has not: there the token is
+//! in the address that the command prints, behind the `#`, which browsers send to nobody, and without it nothing of a
+//! run is told.
 
 use std::net::IpAddr;
 

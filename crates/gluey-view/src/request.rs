@@ -111,8 +111,8 @@ impl Request {
     }
 }
 
-/// The lines before the body, with the empty one that ends them. Empty lines before them are passed over, and a line may
-/// end without a carriage return (RFC 9112, 2.2).
+/// The lines before the body, with the empty one that ends them. Empty lines before them are passed over, and a line
+/// may end without a carriage return (RFC 9112, 2.2).
 fn head(reader: &mut impl BufRead) -> Result<Option<Vec<u8>>, RequestError> {
     let (mut head, mut room) = (Vec::new(), LONGEST_HEAD);
     loop {

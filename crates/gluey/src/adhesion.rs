@@ -1,7 +1,7 @@
 //! The law of γ: how a contact's impulse is remembered as glue, and how much pull the glue allows.
 //!
-//! γ' = −R λ with −R Λ = Δγ over a step; γ ≤ 0 always, γ ≥ γ_min where the surfaces are rough. In one projection the pull
-//! is limited by Λ ≥ γⁿ/R and γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
+//! γ' = −R λ with −R Λ = Δγ over a step; γ ≤ 0 always, γ ≥ γ_min where the surfaces are rough. In one projection the
+//! pull is limited by Λ ≥ γⁿ/R and γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
 
 use std::f64::consts::PI;
 
@@ -46,6 +46,13 @@ pub enum Threshold {
 }
 
 /// What happens between two surfaces in contact.
+///
+/// ```
+/// use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};
+///
+/// let rough = Law::Gluey { threshold: Threshold::Value(-0.1), scaling: Scaling::Unit };
+/// assert!(Adhesion::uniform(rough, 1).remembers() && Adhesion::uniform(Law::Inelastic, 1).is_dry());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// Dry, no rebound: γ stays 0.
@@ -65,6 +72,25 @@ pub enum Law {
 }
 
 /// The laws of a scene.
+///
+/// A pair that is pressed with the impulse 3 and then pulled with 2 keeps γ = −1; no more than 1 more can pull at it.
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::adhesion::{Adhesion, Law, Scaling, Step, Threshold};
+/// use gluey::contact::Pair;
+/// use gluey::geometry::Particles;
+///
+/// let mut particles = Particles::default();
+/// particles.push(DVec3::ZERO, 0.5, 1.0);
+/// particles.push(DVec3::X, 0.5, 1.0);
+/// let smooth = Law::Gluey { threshold: Threshold::Smooth, scaling: Scaling::Unit };
+/// let (adhesion, pair) = (Adhesion::uniform(smooth, 0), Pair::particles(0, 1));
+/// let step = Step { particles: &particles, dt: 0.01 };
+/// let pressed = adhesion.update(pair, 0.0, 3.0, &step);
+/// let pulled = adhesion.update(pair, pressed, -2.0, &step);
+/// assert_eq!((pressed, pulled, adhesion.lower(pair, pulled, &step)), (-3.0, -1.0, -1.0));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adhesion {
     /// How glue enters the projection.

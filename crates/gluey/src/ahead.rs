@@ -5,7 +5,8 @@ use std::ptr::from_ref;
 /// Bytes that memory is delivered in.
 const LINE: usize = 64;
 
-/// Asks for these entries. Only a hint: it changes nothing but the time, and where there is no such thing it does nothing.
+/// Asks for these entries. Only a hint: it changes nothing but the time, and where there is no such thing it does
+/// nothing.
 pub(crate) fn ask_for<T>(entries: &[T]) {
     ask_for_bytes(entries.as_ptr().cast(), size_of_val(entries));
 }

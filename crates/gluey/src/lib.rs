@@ -16,29 +16,30 @@
 //! 3. [`adhesion`] turns impulses into glue, γⁿ⁺¹ = max(γ_min, γⁿ − RΛ).
 //! 4. The particles move, xⁿ⁺¹ = xⁿ + hVⁿ⁺¹.
 //!
-//! [`simulation`] owns the state and the step and splits steps in which contacts would slide too far; [`geometry`] knows
-//! spheres, obstacles, gaps and normals; [`neighbours`] finds the pairs that could meet; [`contact`] names pairs and what
-//! they carry from step to step.
+//! [`simulation`] owns the state and the step and splits steps in which contacts would slide too far; [`geometry`]
+//! knows spheres, obstacles, gaps and normals; [`neighbours`] finds the pairs that could meet; [`contact`] names pairs
+//! and what they carry from step to step.
 //!
 //! # From a file, and to files
 //!
 //! [`scene`] reads a scene in TOML and gives a checked [`Simulation`](simulation::Simulation), or every problem of the
 //! file with its line and column; [`expression`] is the language of forces in it. [`trajectory`] writes series, frames
-//! and checkpoints and resumes a run with the same bytes; [`logbook`] decides when. Nothing else in the library reads or writes a run; the caller
-//! owns the loop, and nobody here prints. A clock is read only to tell where the time of steps goes.
+//! and checkpoints and resumes a run with the same bytes; [`logbook`] decides when. Nothing else in the library reads
+//! or writes a run; the caller owns the loop, and nobody here prints. A clock is read only to tell where the time of
+//! steps goes.
 //!
 //! [`measures`] sums a moment up: density, contacts, stress, clusters, mixing.
 //!
 //! # One particle and a plane
 //!
-//! [`plane`] is the laboratory: the particle/plane algorithm of the paper to the letter, the exact solution of its limit
-//! model, the lubrication model with its viscosity, and the studies that compare them.
+//! [`plane`] is the laboratory: the particle/plane algorithm of the paper to the letter, the exact solution of its
+//! limit model, the lubrication model with its viscosity, and the studies that compare them.
 //!
 //! # A ball that falls, is pressed, is pulled and lets go
 //!
-//! It starts at rest one unit above a floor. A force of −2 pushes it until t = 2: it hits at t = 1 with velocity −2, so γ
-//! jumps to −2, and the push takes γ on to −4. Then the force is +2, and the ball stays until the pull has paid back all
-//! 4 units of impulse, at t = 4. A dry ball would leave at t = 2.
+//! It starts at rest one unit above a floor. A force of −2 pushes it until t = 2: it hits at t = 1 with velocity −2, so
+//! γ jumps to −2, and the push takes γ on to −4. Then the force is +2, and the ball stays until the pull has paid back
+//! all 4 units of impulse, at t = 4. A dry ball would leave at t = 2.
 //!
 //! ```
 //! use gluey::scene::Scene;

@@ -1,5 +1,6 @@
 //! What is written of a run of a scene, and when: everything here is a function of the states, so that a run that was
-//! stopped and resumed leaves the same bytes as one that never stopped, whoever drives it. Only wall times look at a clock.
+//! stopped and resumed leaves the same bytes as one that never stopped, whoever drives it. Only wall times look at a
+//! clock.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -137,8 +138,8 @@ impl Logbook {
         Ok(())
     }
 
-    /// Writes the end of a run: it has a row and a frame even where none is due. These come after the checkpoint, so that
-    /// they are gone again if the run is resumed to a later end.
+    /// Writes the end of a run: it has a row and a frame even where none is due. These come after the checkpoint, so
+    /// that they are gone again if the run is resumed to a later end.
     pub fn close(&mut self, simulation: &Simulation, report: &StepReport) -> Result<(), TrajectoryError> {
         let step = simulation.state.step;
         self.checkpoint(simulation, report)?;
@@ -268,8 +269,8 @@ impl Misfit {
 }
 
 /// Refuses a checkpoint whose state cannot be of a run of the scene, which is at t = 0. Files that a scene reads its
-/// particles from may have changed since the run started: those who were there at the start and have not left are compared;
-/// who came later has a later id.
+/// particles from may have changed since the run started: those who were there at the start and have not left are
+/// compared; who came later has a later id.
 pub fn refuse_misfit(scene: &Scene, checkpoint: &Checkpoint) -> Result<(), Misfit> {
     let Checkpoint { state, report, .. } = checkpoint;
     let (now, then) = (&scene.simulation.state.particles, &state.particles);

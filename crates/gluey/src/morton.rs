@@ -1,8 +1,8 @@
 //! Bodies in the order of a space-filling curve: those near each other in space are near each other in memory.
 //!
-//! Space is cut in cubes, 2³⁰ of them (2³² squares where all lies in a plane), numbered by interleaving the bits of their
-//! coordinates; bodies in the same cube keep the order of their indices. So the order is a function of the positions
-//! alone.
+//! Space is cut in cubes, 2³⁰ of them (2³² squares where all lies in a plane), numbered by interleaving the bits of
+//! their coordinates; bodies in the same cube keep the order of their indices. So the order is a function of the
+//! positions alone.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -29,8 +29,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Fills `order` with the indices of all bodies along the curve. What is in `order` already is where the sort starts
-    /// from: it changes the time, not the result.
+    /// Fills `order` with the indices of all bodies along the curve. What is in `order` already is where the sort
+    /// starts from: it changes the time, not the result.
     pub fn sort(&mut self, position: &[DVec3], order: &mut Vec<u32>) {
         if order.len() != position.len() {
             order.clear();
@@ -51,8 +51,8 @@ impl Curve {
     }
 }
 
-/// Sorts different keys, most of which are in order: whoever is not, and the one before it, is put aside, sorted, and merged
-/// with the others. As many as `aside` has room for; if there are more, all are sorted.
+/// Sorts different keys, most of which are in order: whoever is not, and the one before it, is put aside, sorted, and
+/// merged with the others. As many as `aside` has room for; if there are more, all are sorted.
 fn mend(keys: &mut [u64], aside: &mut Vec<u64>) {
     let mut kept = 0;
     for at in 0..keys.len() {

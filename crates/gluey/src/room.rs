@@ -1,7 +1,7 @@
 //! Room in lists that live as long as a run.
 //!
-//! A list that doubles when it is full leaves up to half of its memory empty, and a million particles have no gigabyte to
-//! spare: these grow by an eighth.
+//! A list that doubles when it is full leaves up to half of its memory empty, and a million particles have no gigabyte
+//! to spare: these grow by an eighth.
 
 /// Room for so many more.
 pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) {

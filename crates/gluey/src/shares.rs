@@ -1,15 +1,16 @@
-//! Lists that threads share out, in every phase of a step in the same way: what a thread has written it has in its cache
-//! when it reads it again. And threads that wait for their share awake.
+//! Lists that threads share out, in every phase of a step in the same way: what a thread has written it has in its
+//! cache when it reads it again. And threads that wait for their share awake.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-/// Looks at whether another thread is done, before this one does something else meanwhile: for some tens of microseconds.
+/// Looks at whether another thread is done, before this one does something else meanwhile: for some tens of
+/// microseconds.
 const LOOKS: usize = 2_000;
 
-/// How long a thread keeps looking for a part of the work where there is none: longer than one thread alone takes for what
-/// is not shared out, of as many particles as it matters for.
+/// How long a thread keeps looking for a part of the work where there is none: longer than one thread alone takes for
+/// what is not shared out, of as many particles as it matters for.
 const PATIENCE: Duration = Duration::from_micros(500);
 /// Looks for work between two looks at the clock.
 const LOOKS_AT_WORK: u32 = 64;
@@ -44,8 +45,9 @@ fn write_from<T: Send>(first: usize, list: &mut [T], counts: &[usize], write: &(
     join(|| write_from(first, list, here, write), || write_from(first + here.len(), rest, later, write));
 }
 
-/// Does both, each on a thread if there is one. As `rayon::join`, for work of a few microseconds: who is done first keeps
-/// looking at the other for a while, where that one would leave the processor and come back some microseconds late.
+/// Does both, each on a thread if there is one. As `rayon::join`, for work of a few microseconds: who is done first
+/// keeps looking at the other for a while, where that one would leave the processor and come back some microseconds
+/// late.
 pub(crate) fn join(here: impl FnOnce() + Send, there: impl FnOnce() + Send) {
     const WAITING: u8 = 0;
     const STARTED: u8 = 1;
@@ -75,9 +77,10 @@ thread_local! {
     static ENGAGED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does work of many phases on about so many entries. The threads that will get a share of them are called at its beginning
-/// and keep looking for theirs: left alone they go to sleep between two phases, and to wake them up takes longer than most
-/// phases do. It also brings the work onto a thread of the pool, where calls from outside would wait at every phase.
+/// Does work of many phases on about so many entries. The threads that will get a share of them are called at its
+/// beginning and keep looking for theirs: left alone they go to sleep between two phases, and to wake them up takes
+/// longer than most phases do. It also brings the work onto a thread of the pool, where calls from outside would wait
+/// at every phase.
 pub(crate) fn attended<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
     let helpers = count.div_ceil(share_of(count)).saturating_sub(1);
     if helpers == 0 {
@@ -117,8 +120,8 @@ fn call(helpers: usize, work: &mut (dyn FnMut() + Send), attend: &(dyn Fn() + Sy
     }
 }
 
-/// Looks for parts of the work until it is done. Whoever is engaged must not: the thread of the work might wait here for
-/// itself.
+/// Looks for parts of the work until it is done. Whoever is engaged must not: the thread of the work might wait here
+/// for itself.
 fn attend(done: &AtomicBool) {
     if ENGAGED.replace(true) {
         return;

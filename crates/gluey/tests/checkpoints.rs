@@ -1,5 +1,5 @@
-//! Checkpoints whose bytes were changed and whose checksum was made to fit: each is refused in words, or it holds a state from
-//! which steps can be taken. None ends in a panic or fills the memory.
+//! Checkpoints whose bytes were changed and whose checksum was made to fit: each is refused in words, or it holds a
+//! state from which steps can be taken. None ends in a panic or fills the memory.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;

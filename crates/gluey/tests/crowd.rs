@@ -13,7 +13,8 @@ fn load(text: &str) -> Simulation {
     Scene::parse(text, Path::new("crowd.toml")).unwrap_or_else(|error| panic!("{error}")).simulation
 }
 
-/// Walks until somebody is through the exit: length of the way, and the time. The way goes on through the faces of a cell.
+/// Walks until somebody is through the exit: length of the way, and the time. The way goes on through the faces of a
+/// cell.
 fn walk(mut simulation: Simulation, exit: &Exit) -> (f64, f64) {
     let cell = simulation.state.particles.cell;
     let (mut length, mut before) = (0.0, simulation.state.particles.position[0]);
@@ -101,7 +102,8 @@ obstacle = [
 
 #[test]
 fn who_is_nearer_to_the_exit_through_the_face_walks_through_it() {
-    // 3 on through the face to the exit, where 7 back lead to its outer side; and from behind the exit all the way around.
+    // 3 on through the face to the exit, where 7 back lead to its outer side; and from behind the exit all the way
+    // around.
     let exit = Exit { from: (11.0, 0.0).into(), to: (11.0, 3.0).into(), out: (1.0, 0.0).into() };
     for (x, exact) in [(8.0, 3.0), (6.1, 4.9), (2.0, 9.0)] {
         let one = format!("particles = [{{ mass = 1, source.list = [{{ position = [{x}, 1.4], radius = 0.2 }}] }}]\n");

@@ -301,7 +301,8 @@ fn without_sub_steps_a_fast_blade_is_an_error_that_names_it() {
 
 #[test]
 fn near_misses_are_not_stopped() {
-    // Past each other with a clearance of 0.1 r at 3 radii a step: without sub-steps the linearised constraint stops them.
+    // Past each other with a clearance of 0.1 r at 3 radii a step: without sub-steps the linearised constraint stops
+    // them.
     let mut scene = scene(
         r"
         dimension = 2
@@ -460,7 +461,8 @@ fn loads_on_obstacles_balance_the_weight_at_rest() {
     assert!((force.y + weight).abs() < 0.01 * weight, "the tray feels {force}, the weight is {weight}");
 }
 
-/// What a simulation keeps between steps saves time and nothing else: with a new one for every step the bits are the same.
+/// What a simulation keeps between steps saves time and nothing else: with a new one for every step the bits are the
+/// same.
 #[test]
 fn a_simulation_that_remembers_nothing_takes_the_same_steps() {
     let mut text = String::from(

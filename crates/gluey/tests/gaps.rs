@@ -1,6 +1,6 @@
-//! No pair is missed: after every step all gaps, by brute force from positions and radii, on a path that shares no code with
-//! the engine. Scenes in which contacts divert particles far from where they were predicted to go: fast and heavy ones
-//! among many at rest, clouds that collapse, without sub-steps too.
+//! No pair is missed: after every step all gaps, by brute force from positions and radii, on a path that shares no code
+//! with the engine. Scenes in which contacts divert particles far from where they were predicted to go: fast and heavy
+//! ones among many at rest, clouds that collapse, without sub-steps too.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -40,8 +40,8 @@ fn least_gap(simulation: &Simulation) -> f64 {
     (0..position.len()).into_par_iter().map(of).reduce(|| f64::INFINITY, f64::min)
 }
 
-/// Takes the steps; after each all gaps, with `beside` those to obstacles, must be above what the tolerance allows, and the
-/// report must say the same.
+/// Takes the steps; after each all gaps, with `beside` those to obstacles, must be above what the tolerance allows, and
+/// the report must say the same.
 fn holds(name: &str, simulation: &mut Simulation, steps: usize, beside: impl Fn(&Simulation) -> f64) -> u32 {
     let mut projections = 0;
     for step in 0..steps {

@@ -1,5 +1,5 @@
-//! Forces between near pairs in whole simulations: equilibria in closed form, bridges that break, and that nothing of it
-//! is lost between steps.
+//! Forces between near pairs in whole simulations: equilibria in closed form, bridges that break, and that nothing of
+//! it is lost between steps.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;

@@ -323,8 +323,8 @@ fn compare(a: &BTreeMap<Pair, (f64, f64)>, b: &BTreeMap<Pair, (f64, f64)>) -> (f
     (deviation(&column(a, |v| v.0), &column(b, |v| v.0)), deviation(&column(a, |v| v.1), &column(b, |v| v.1)))
 }
 
-/// Three runs of a heap at rest: as it is, with the particles in another order, and with the warm starts forgotten before
-/// every step. The largest deviations of impulses and of γ from the rule and between the runs.
+/// Three runs of a heap at rest: as it is, with the particles in another order, and with the warm starts forgotten
+/// before every step. The largest deviations of impulses and of γ from the rule and between the runs.
 fn worst_of_three_runs(law: &str, rule: ImpulseRule, steps: u64) -> (f64, f64) {
     let mut runs = [heap(law, rule), heap(law, rule), heap(law, rule)];
     relabel(&mut runs[1]);

@@ -195,8 +195,8 @@ fn a_blocked_inlet_owes_and_catches_up() {
     assert_eq!(ledger.outlets[0].number as usize + run.state.particles.len(), 60);
 }
 
-/// Far from a pair that meets, sticks and is torn apart, others fly into outlets, one before, one between and one behind
-/// them in the list.
+/// Far from a pair that meets, sticks and is torn apart, others fly into outlets, one before, one between and one
+/// behind them in the list.
 #[test]
 fn a_glued_pair_does_not_notice_who_leaves() {
     let pair = [(DVec3::new(0.0, 0.0, 0.0), 0.5, 1.0), (DVec3::new(0.0, 0.0, 1.2), 0.5, 2.0)];

@@ -49,7 +49,8 @@ fn engine(experiment: &Experiment, dt: f64) -> Simulation {
     simulation
 }
 
-/// Largest distance in q, u, γ and hλ between the algorithm and the engine over all steps, relative to the largest of each.
+/// Largest distance in q, u, γ and hλ between the algorithm and the engine over all steps, relative to the largest of
+/// each.
 fn from_engine(experiment: &Experiment, grid: Grid) -> f64 {
     let run = algorithm::run(experiment, grid).unwrap();
     let mut engine = engine(experiment, grid.dt);
@@ -460,7 +461,8 @@ proptest! {
 
     #[test]
     fn a_smooth_particle_stays_within_three_steps_of_the_exact_one(experiment in any_experiment(), k in 5..10_i32) {
-        // q solves the reflection problem of Y = ∫(u⁰ + ∫f), and the algorithm that of a Riemann sum of it: docs/plane.md.
+        // q solves the reflection problem of Y = ∫(u⁰ + ∫f), and the algorithm that of a Riemann sum of it:
+        // docs/plane.md.
         let experiment = Experiment { gamma_min: SMOOTH, ..experiment };
         let solution = exact::solve(&experiment, 6.0).unwrap();
         let h = 0.5_f64.powi(k);

@@ -252,8 +252,8 @@ fn an_arch_that_exactly_fits_is_held() {
     }
 }
 
-/// 500 gluey spheres rest on each other in a viscous fluid. Momentum must build up for thousands of sweeps: line searches
-/// every 64, each of which ends it, left the residual at 8.5e-6 for ever.
+/// 500 gluey spheres rest on each other in a viscous fluid. Momentum must build up for thousands of sweeps: line
+/// searches every 64, each of which ends it, left the residual at 8.5e-6 for ever.
 #[test]
 fn a_gluey_heap_without_inertia_is_held() {
     let mut file = ProblemFile::read(&include_bytes!("problems/heap-without-inertia.qpb")[..]).unwrap();

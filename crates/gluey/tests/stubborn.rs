@@ -1,5 +1,5 @@
-//! Projections that sweeps stall on: each must end with its tolerance. What is found is looked at from the rows alone, on a path
-//! that shares no code with the solvers.
+//! Projections that sweeps stall on: each must end with its tolerance. What is found is looked at from the rows alone,
+//! on a path that shares no code with the solvers.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/stubborn.rs"]
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use stubborn::{Heap, heaps};
 
 const MOST_FACTORISATIONS: u64 = 60;
-/// Above this, with glue, not all problems end: see docs/performance.md. The bench goes to 1e12.
+/// Above this, with glue, not all problems end: see docs/lab/stalls.md. The bench goes to 1e12.
 const MOST_RATIO: f64 = 1e8;
 
 struct Solved {
@@ -34,7 +34,8 @@ fn solve(solver: &mut dyn Projection, (problem, start): (&Problem, &[f64]), tole
     Solved { outcome, impulses, velocity }
 }
 
-/// max |min(h A_cc (Λ − lower), D + h G V)| / length, and how far M (V − V^{n+1/2}) is from Gᵀ Λ, in roundings of that sum.
+/// max |min(h A_cc (Λ − lower), D + h G V)| / length, and how far M (V − V^{n+1/2}) is from Gᵀ Λ, in roundings of that
+/// sum.
 fn look(problem: &Problem, solved: &Solved) -> (f64, f64) {
     let mut pushes = vec![DVec3::ZERO; problem.bodies()];
     let mut sizes = vec![0.0; problem.bodies()];

@@ -37,9 +37,9 @@ fn two_spheres_have_the_force_of_the_table() {
     println!("two spheres: worst relative error {worst:.1e}");
 }
 
-/// Symmetric halves: approaching spheres of one size move as towards a free surface, spheres side by side as one body. Stimson
-/// & Jeffery's drag of touching equal spheres is 0.6451 of one alone, and by theirs and Cooley & O'Neill's tables λ = 0.702
-/// at centres 3.09 radii apart (α = 1).
+/// Symmetric halves: approaching spheres of one size move as towards a free surface, spheres side by side as one body.
+/// Stimson & Jeffery's drag of touching equal spheres is 0.6451 of one alone, and by theirs and Cooley & O'Neill's
+/// tables λ = 0.702 at centres 3.09 radii apart (α = 1).
 #[test]
 fn equal_spheres_together_have_the_drag_of_stimson_and_jeffery() {
     for (gap, drag, tolerance) in [(1e-4, 0.6451, 1e-4), (2.0 * 1f64.cosh() - 2.0, 0.702, 5e-4)] {

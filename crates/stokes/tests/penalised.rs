@@ -1,5 +1,5 @@
-//! The penalised fixed mesh against the exact drag. `cargo test --release -p stokes --test penalised -- --nocapture` prints
-//! the table of docs/stokes-penalised.md.
+//! The penalised fixed mesh against the exact drag. `cargo test --release -p stokes --test penalised -- --nocapture`
+//! prints the table of docs/stokes-penalised.md.
 
 use std::time::Instant;
 

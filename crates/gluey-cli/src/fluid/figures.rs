@@ -46,7 +46,8 @@ fn force() -> Result<Signal> {
 struct Cubic([f64; 4]);
 
 impl Cubic {
-    /// The one nearest to the points, by the normal equations: for arguments of 0 to 1 they lose five of sixteen digits.
+    /// The one nearest to the points, by the normal equations: for arguments of 0 to 1 they lose five of sixteen
+    /// digits.
     fn fitted(points: &[(f64, f64)]) -> Self {
         let mut rows = [[0.0; 5]; 4];
         for &(x, y) in points {

@@ -63,7 +63,8 @@ fn drag(wishes: &DragArguments) -> Result<String> {
             solver.drag(wishes.gap)?
         }
         Method::Penalised => {
-            stokes::exact::sphere_plane(wishes.gap)?; // a gap that makes no sense is refused before a mesh is made for it
+            // A gap that makes no sense is refused before a mesh is made for it.
+            stokes::exact::sphere_plane(wishes.gap)?;
             let mut solver = wishes.grid.penalised(wishes.gap.max(Settings::default().reach))?;
             unknowns = solver.unknowns();
             let lambda = solver.drag(wishes.gap)?;

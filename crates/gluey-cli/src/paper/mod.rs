@@ -1,7 +1,8 @@
 //! `gluey paper`: what the paper shows, made again by commands of this program and put into one page.
 //!
-//! A section is a list of commands as one would type them in the folder of the report, so that the page can name what it
-//! was made by. Which sections are done is kept in `progress.json`; a run that was stopped goes on from its checkpoint.
+//! A section is a list of commands as one would type them in the folder of the report, so that the page can name what
+//! it was made by. Which sections are done is kept in `progress.json`; a run that was stopped goes on from its
+//! checkpoint.
 
 mod progress;
 mod report;

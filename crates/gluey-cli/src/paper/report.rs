@@ -61,7 +61,8 @@ fn page(sections: &[Section], progress: &Progress) -> Result<String> {
 fn part(section: &Section, done: &Done) -> Result<String> {
     let mut html = format!("<section id=\"{}\">\n<h2>{}</h2>\n", section.name, escaped(section.title));
     let mut paragraph = |heading: &str, text: &str| {
-        let _ = writeln!(html, "<p><strong>{heading}</strong> {}</p>", escaped(text)); // writing to a string cannot fail
+        // Writing to a string cannot fail.
+        let _ = writeln!(html, "<p><strong>{heading}</strong> {}</p>", escaped(text));
     };
     paragraph("In the paper.", section.paper);
     paragraph("Differences.", section.differences);

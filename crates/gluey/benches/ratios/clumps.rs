@@ -1,4 +1,5 @@
-//! Plain spheres against the same spheres, each held as a clump of its own: what does not turn should not pay for turning.
+//! Plain spheres against the same spheres, each held as a clump of its own: what does not turn should not pay for
+//! turning.
 
 use std::time::Duration;
 

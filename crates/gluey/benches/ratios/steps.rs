@@ -119,8 +119,8 @@ pub fn threads(wishes: &Wishes) -> Answer<()> {
     Ok(())
 }
 
-/// The time in which a core sees what another has written: about 30 ns where they share a cache, 150 and more where they
-/// do not, and on a virtual machine that may change within seconds.
+/// The time in which a core sees what another has written: about 30 ns where they share a cache, 150 and more where
+/// they do not, and on a virtual machine that may change within seconds.
 fn handover() -> Duration {
     let ball = AtomicU64::new(0);
     std::thread::scope(|scope| {

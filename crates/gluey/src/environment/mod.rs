@@ -14,8 +14,8 @@
 //!
 //! People who walk to exits ([`crowd`]) have the velocity that they want, metric 1.
 //!
-//! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A force
-//! that switches within a step thus gives exactly its impulse.
+//! gⁿ and Fⁿ are means over the step at the positions and velocities of its start, u is the velocity of the fluid. A
+//! force that switches within a step thus gives exactly its impulse.
 
 pub mod crowd;
 mod drag;
@@ -77,6 +77,41 @@ pub enum Inertia {
 }
 
 /// Whatever gives the particles their a-priori velocity.
+///
+/// Particles that are carried along x, faster the higher they are, and that impulses move by P/m:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::environment::{Environment, EnvironmentError, Inertia, Prediction, Span};
+/// use gluey::geometry::Particles;
+///
+/// struct Shear;
+///
+/// impl Environment for Shear {
+///     fn predict(&self, particles: &Particles, _: Span, to: &mut Prediction) -> Result<(), EnvironmentError> {
+///         to.clear();
+///         for (x, mass) in particles.position.iter().zip(&particles.mass) {
+///             to.push(DVec3::X * x.z, 1.0 / mass);
+///         }
+///         Ok(())
+///     }
+///
+///     fn inertia(&self) -> Inertia {
+///         Inertia::None
+///     }
+///
+///     fn potential_energy(&self, _: &Particles, _: f64) -> f64 {
+///         0.0
+///     }
+/// }
+///
+/// let (mut particles, mut prediction) = (Particles::default(), Prediction::default());
+/// particles.push(DVec3::Z * 2.0, 0.5, 4.0);
+/// Shear.predict(&particles, Span { start: 0.0, dt: 0.1 }, &mut prediction)?;
+/// prediction.add_impulses(&[DVec3::Y * 8.0]);
+/// assert_eq!(prediction.velocity, [DVec3::new(2.0, 2.0, 0.0)]);
+/// # Ok::<(), EnvironmentError>(())
+/// ```
 pub trait Environment: Send + Sync {
     /// Fills the prediction for the step; its buffers are reused, and hold nothing of use after an error.
     fn predict(&self, particles: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError>;

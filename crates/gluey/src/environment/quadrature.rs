@@ -1,13 +1,13 @@
 //! The mean of a function over an interval: adaptive Gauss–Kronrod (7 and 15 points) with bisection.
 //!
-//! On each interval the rule is applied to f − f(centre), so that a constant has exactly itself as its mean. The error is
-//! judged by |K₁₅ − G₇| and by how far f at both ends is from the polynomial through the 15 nodes: the nodes stay off the
-//! ends by 0.4 % of the interval, and a jump in there would otherwise go unseen.
+//! On each interval the rule is applied to f − f(centre), so that a constant has exactly itself as its mean. The error
+//! is judged by |K₁₅ − G₇| and by how far f at both ends is from the polynomial through the 15 nodes: the nodes stay
+//! off the ends by 0.4 % of the interval, and a jump in there would otherwise go unseen.
 //!
 //! Where the samples show one value and then another, the jump between is found by plain bisection.
 //!
-//! Arguments are rounded to ε|x|, which moves an f that varies by Δ over a width w by about ε|x|Δ/w. An error below that is
-//! noise, and bisection would not lower it. A jump is no noise: its error is never below 0.4 % of Δ.
+//! Arguments are rounded to ε|x|, which moves an f that varies by Δ over a width w by about ε|x|Δ/w. An error below
+//! that is noise, and bisection would not lower it. A jump is no noise: its error is never below 0.4 % of Δ.
 
 /// Nodes x > 0 on [−1, 1], from the end to the centre; those with odd index are the nodes of Gauss.
 const NODES: [f64; 7] = [

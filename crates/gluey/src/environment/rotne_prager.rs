@@ -1,6 +1,6 @@
 //! The mobility of spheres in an unbounded viscous fluid, as Rotne and Prager (1969) and Yamakawa (1970) found it for
-//! equal spheres: V_i = Σ_j M_ij F_j. For any radii, with r the distance of the centres, e the unit vector between them,
-//! a > b the two radii and s = a² + b² (Zuk, Wajnryb, Mizerski and Szymczak, J. Fluid Mech. 741, 2014, R5),
+//! equal spheres: V_i = Σ_j M_ij F_j. For any radii, with r the distance of the centres, e the unit vector between
+//! them, a > b the two radii and s = a² + b² (Zuk, Wajnryb, Mizerski and Szymczak, J. Fluid Mech. 741, 2014, R5),
 //!
 //! ```text
 //! r > a + b:           M = [(1 + s/(3r²)) I + (1 − s/r²) e eᵀ] / (8πμr)
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The last is a sphere alone, too (r = 0). M is symmetric, and positive definite for any centres and radii unless two
-//! spheres are the same: it is the Gram matrix of forces spread over the surfaces. Spheres in the plane z = 0 keep to it
-//! if their forces do.
+//! spheres are the same: it is the Gram matrix of forces spread over the surfaces. Spheres in the plane z = 0 keep to
+//! it if their forces do.
 //!
 //! Products take O(N²), one row at a time, each summed in the order of the particles: the same bits for any number of
 //! threads.
@@ -53,7 +53,8 @@ struct Pair {
 }
 
 impl RotnePrager {
-    /// Velocity per force of these particles in a fluid of viscosity μ > 0. With μh, velocity per impulse over a step h.
+    /// Velocity per force of these particles in a fluid of viscosity μ > 0. With μh, velocity per impulse over a step
+    /// h.
     #[must_use]
     pub fn new(particles: &Particles, viscosity: f64) -> Self {
         let spheres = particles.position.iter().zip(&particles.radius);

@@ -5,10 +5,12 @@
 //! ```
 //!
 //! where P(s) is the share of the weight W beyond s, the only part of it where a partner's centre can be. So a particle
-//! alone has φ = 0, and in a suspension without further order φ_i has the true fraction as its expectation, whatever the
-//! radii. In a periodic cell, which must be wider than 2H, the others are their nearest images. In two dimensions v is an area, and φ the fraction of the plane. Room behind walls counts as empty.
+//! alone has φ = 0, and in a suspension without further order φ_i has the true fraction as its expectation, whatever
+//! the radii. In a periodic cell, which must be wider than 2H, the others are their nearest images. In two dimensions v
+//! is an area, and φ the fraction of the plane. Room behind walls counts as empty.
 //!
-//! Pairs come from the bucket sort and are summed in their order: the cost is O(N), and the bits depend on nothing else.
+//! Pairs come from the bucket sort and are summed in their order: the cost is O(N), and the bits depend on nothing
+//! else.
 
 use std::f64::consts::PI;
 

@@ -17,8 +17,9 @@
 //! `min` and `max` of two or more, `clamp(x, low, high)`, `step(x)` (1 for x ≥ 0, else 0) and `if(condition, a, b)`.
 //! Constants: `pi` and `e`, unless a variable has that name. Truth is 1, falsehood 0; anything but 0 is true.
 //!
-//! A NaN is never hidden: comparisons, `min`, `max`, `step` and conditions hand it on. It is dropped only where it was not
-//! asked for: in the branch of an `if` that is not taken, and right of an `and` or `or` already decided by its left.
+//! A NaN is never hidden: comparisons, `min`, `max`, `step` and conditions hand it on. It is dropped only where it was
+//! not asked for: in the branch of an `if` that is not taken, and right of an `and` or `or` already decided by its
+//! left.
 
 mod function;
 mod lexer;

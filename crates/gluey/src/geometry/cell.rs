@@ -1,8 +1,8 @@
 //! A periodic cell: space repeats along some of the axes.
 //!
-//! Along a periodic axis a with period L the points x and x + nL e_a, n any integer, are the same place. A particle has one
-//! centre in the state, inside the cell, and images at all other n; whatever depends on two places uses the image that is
-//! nearest.
+//! Along a periodic axis a with period L the points x and x + nL e_a, n any integer, are the same place. A particle has
+//! one centre in the state, inside the cell, and images at all other n; whatever depends on two places uses the image
+//! that is nearest.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -95,8 +95,8 @@ impl Cell {
         point
     }
 
-    /// The images of a point in a box with sides along the axes: what to add to the point for each, in a fixed order. Along
-    /// an axis that is not periodic, or along which the box has no end, there is no shift.
+    /// The images of a point in a box with sides along the axes: what to add to the point for each, in a fixed order.
+    /// Along an axis that is not periodic, or along which the box has no end, there is no shift.
     pub fn shifts(&self, point: DVec3, lower: DVec3, upper: DVec3) -> impl Iterator<Item = DVec3> + use<> {
         let period = self.period;
         let range = |axis: usize| {
@@ -113,9 +113,9 @@ impl Cell {
         })
     }
 
-    /// The images of a point that are within a distance of the cell and within so many periods of it along each axis, its
-    /// image inside among them: what to add for each. With half a period the nearest image to any point of the cell is among
-    /// them, if it is within the distance, and they are few however narrow the cell is.
+    /// The images of a point that are within a distance of the cell and within so many periods of it along each axis,
+    /// its image inside among them: what to add for each. With half a period the nearest image to any point of the cell
+    /// is among them, if it is within the distance, and they are few however narrow the cell is.
     pub fn shifts_near(&self, point: DVec3, distance: f64, periods: f64) -> impl Iterator<Item = DVec3> + use<> {
         // A hair more, for rounding.
         let margin = (self.period * (periods + 1e-9)).min(DVec3::splat(distance));

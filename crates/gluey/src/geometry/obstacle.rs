@@ -9,6 +9,24 @@ use super::shape::{Nearest, Shape, Side};
 use super::surface::{Extent, Surface};
 
 /// A rigid body whose motion is given; particles do not move it.
+///
+/// A floor that rises with velocity 2 from t = 0 on, and the gap of a sphere of radius ½ at height 3 after a unit of
+/// time:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::geometry::{Motion, Obstacle, Shape};
+///
+/// let floor = Obstacle {
+///     name: "floor".to_owned(),
+///     shape: Shape::HalfSpace { point: DVec3::ZERO, normal: DVec3::Z },
+///     motions: vec![Motion::Translation { velocity: DVec3::Z * 2.0, from: 0.0, until: f64::INFINITY }],
+///     colour: None,
+///     roughness: 0.0,
+/// };
+/// let touch = floor.at(1.0).gap_of(DVec3::Z * 3.0, 0.5, 0).expect("a half-space has one feature, 0");
+/// assert_eq!((touch.gap, touch.normal), (0.5, -DVec3::Z)); // the normal points into the obstacle
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// Its name in messages and results.
@@ -48,8 +66,8 @@ impl Obstacle {
         }
     }
 
-    /// An upper bound of the path length over `span` = (start, end) of any of its material points that is within `slack`
-    /// of `at` at some time of the span (lengths, times).
+    /// An upper bound of the path length over `span` = (start, end) of any of its material points that is within
+    /// `slack` of `at` at some time of the span (lengths, times).
     #[must_use]
     pub fn path_bound(&self, at: DVec3, slack: f64, span: (f64, f64)) -> f64 {
         composed_bound(&self.motions, at, slack, span)
@@ -77,8 +95,8 @@ impl Obstacle {
 /// Path bound of x(t) = P(t)·y(t), P the outermost motion and y carried by the others.
 ///
 /// y at the time when x is near `at` is within `slack` of P⁻¹`at`, which itself wanders by no more than the path of the
-/// point that starts at `at`: this gives the bound L of y's path. Then |ẋ| ≤ |velocity of P's point now at x| + |ẏ|, and
-/// that point is within slack + L of `at` when x is near it.
+/// point that starts at `at`: this gives the bound L of y's path. Then |ẋ| ≤ |velocity of P's point now at x| + |ẏ|,
+/// and that point is within slack + L of `at` when x is near it.
 fn composed_bound(motions: &[Motion], at: DVec3, slack: f64, span: (f64, f64)) -> f64 {
     let Some((outer, inner)) = motions.split_first() else { return 0.0 };
     let start = outer.pose(span.0).inverse_apply(at);
@@ -128,8 +146,8 @@ impl<'a> Placed<'a> {
         self.shape.is_convex()
     }
 
-    /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features. In a
-    /// periodic cell a feature may come several times, once for each image of it, the nearest first.
+    /// Reports every feature whose gap to the sphere is at most `reach` (lengths), in increasing order of the features.
+    /// In a periodic cell a feature may come several times, once for each image of it, the nearest first.
     pub fn touches(&self, centre: DVec3, radius: f64, reach: f64, found: &mut impl FnMut(Touch)) {
         match self.images {
             None => self.touches_here(centre, radius, reach, found),
@@ -192,7 +210,8 @@ impl<'a> Placed<'a> {
         clear
     }
 
-    /// Gap and normal of one feature, or its nearest image, whatever its distance; none where the feature does not exist.
+    /// Gap and normal of one feature, or its nearest image, whatever its distance; none where the feature does not
+    /// exist.
     #[must_use]
     pub fn gap_of(&self, centre: DVec3, radius: f64, feature: u32) -> Option<Touch> {
         self.seen_from(centre, radius, feature).map(|(_, touch)| touch)
@@ -219,8 +238,8 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Whether [`Self::touches`] needs no longer than [`Self::may_reach`], which there is no need to ask then: that of a box
-    /// with [`Shape::sides_within`].
+    /// Whether [`Self::touches`] needs no longer than [`Self::may_reach`], which there is no need to ask then: that of
+    /// a box with [`Shape::sides_within`].
     #[inline]
     pub(crate) fn touches_at_once(&self) -> bool {
         self.images.is_none() && matches!(self.shape, Shape::Box { side: Side::Inside, .. })
@@ -254,8 +273,8 @@ impl<'a> Placed<'a> {
         self.images.map_or(f64::INFINITY, Images::horizon)
     }
 
-    /// A box with sides along the axes to which every point outside is nearer than to any feature, rounding aside (length);
-    /// none where there is no such box.
+    /// A box with sides along the axes to which every point outside is nearer than to any feature, rounding aside
+    /// (length); none where there is no such box.
     #[must_use]
     pub fn confines(&self) -> Option<(DVec3, DVec3)> {
         let (lower, upper) = self.shape.confines()?;

@@ -10,6 +10,18 @@ use super::cell::Cell;
 use crate::shares::share_of;
 
 /// Spheres (or, in a 2D run, discs in the plane z = 0). All columns have the same length.
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::geometry::Particles;
+///
+/// let mut particles = Particles::default();
+/// particles.push(DVec3::ZERO, 0.5, 1.0); // position, radius, mass
+/// particles.push(DVec3::X * 2.0, 1.0, 8.0);
+/// particles.velocity[1] = -DVec3::X;
+/// assert_eq!(particles.gap(0, 1), (0.5, DVec3::X));
+/// assert_eq!(particles.momentum(), DVec3::X * -8.0);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Particles {
     /// Centres x_i (length).
@@ -22,8 +34,8 @@ pub struct Particles {
     pub mass: Vec<f64>,
     /// Index of the group each particle belongs to.
     pub group: Vec<u32>,
-    /// Who each is, from its first step to its last: numbers that increase and are never used again. Indices change when
-    /// others leave, ids do not.
+    /// Who each is, from its first step to its last: numbers that increase and are never used again. Indices change
+    /// when others leave, ids do not.
     pub id: Vec<u64>,
     /// How many there have ever been: the id of the next.
     pub born: u64,

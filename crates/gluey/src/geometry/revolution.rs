@@ -1,9 +1,9 @@
 //! Surfaces of revolution seen from inside: funnels, open tubes, and the directions that guard a narrow room.
 //!
-//! The distance to a concave wall is smooth except on its axis, where the nearest point flips to the other side. A sphere
-//! that fills most of the room crosses the axis within a step, and the linearised wall does not see the far side. So near
-//! the axis eight fixed lines (or tangent planes) of the wall are offered besides the nearest point. Each is implied by
-//! the true wall, hence never in the way, and each is convex.
+//! The distance to a concave wall is smooth except on its axis, where the nearest point flips to the other side. A
+//! sphere that fills most of the room crosses the axis within a step, and the linearised wall does not see the far
+//! side. So near the axis eight fixed lines (or tangent planes) of the wall are offered besides the nearest point. Each
+//! is implied by the true wall, hence never in the way, and each is convex.
 
 use glam::DVec3;
 

@@ -47,6 +47,16 @@ impl BoxSide {
 }
 
 /// The form of an obstacle, in its own frame. Lengths are the scene's.
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::geometry::{Shape, Side};
+///
+/// let drum = Shape::Sphere { centre: DVec3::X, radius: 2.0, side: Side::Inside };
+/// assert_eq!(drum.check(3), Ok(()));
+/// let error = Shape::Sphere { centre: DVec3::X, radius: -2.0, side: Side::Inside }.check(3);
+/// assert_eq!(error.map_err(|error| error.field), Err("radius"));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a scene holds few shapes, and most of a mesh is behind pointers")]
 pub enum Shape {
@@ -57,8 +67,8 @@ pub enum Shape {
         /// Normal of the plane, towards the particles; only its direction counts.
         normal: DVec3,
     },
-    /// A box. Inside: one half-space per closed side, features 0..=5 in the order of [`BoxSide::ALL`], so a side's plane
-    /// goes on beyond the box. Outside: one solid feature. In 2D half.z is infinite.
+    /// A box. Inside: one half-space per closed side, features 0..=5 in the order of [`BoxSide::ALL`], so a side's
+    /// plane goes on beyond the box. Outside: one solid feature. In 2D half.z is infinite.
     Box {
         /// Middle (length).
         centre: DVec3,
@@ -83,8 +93,8 @@ pub enum Shape {
     /// A circular cylinder; in 2D a disc (axis along z, infinite length).
     ///
     /// Outside: one solid, capped feature. Inside, closed or infinite: feature 0 the wall, 1..=8 tangent planes offered
-    /// near the axis, 9 and 10 the caps behind and ahead along the axis. Inside, open and finite: a thin shell that can be
-    /// entered and left at its ends, with features as a round [`Funnel`] without thickness.
+    /// near the axis, 9 and 10 the caps behind and ahead along the axis. Inside, open and finite: a thin shell that can
+    /// be entered and left at its ends, with features as a round [`Funnel`] without thickness.
     Cylinder {
         /// Middle (length).
         centre: DVec3,
@@ -198,7 +208,8 @@ impl Shape {
         }
     }
 
-    /// The sides of a box seen from inside that are within `limit` of the point, for which there is no need to ask each.
+    /// The sides of a box seen from inside that are within `limit` of the point, for which there is no need to ask
+    /// each.
     pub(super) fn sides_within(&self, point: DVec3, limit: f64) -> Option<impl Iterator<Item = (u32, Nearest)>> {
         let Self::Box { centre, half, orientation, side: Side::Inside, open } = self else { return None };
         let local = turned(orientation.conjugate(), point - *centre);
@@ -264,8 +275,8 @@ impl Shape {
         (*closed && length.is_finite()).then(|| Nearest { distance: 0.5 * length - offset.dot(normal), normal })
     }
 
-    /// Whether the gap is convex in the sphere's centre for every feature, so that the linearised constraint implies the
-    /// true one.
+    /// Whether the gap is convex in the sphere's centre for every feature, so that the linearised constraint implies
+    /// the true one.
     #[must_use]
     pub fn is_convex(&self) -> bool {
         match self {
@@ -276,7 +287,8 @@ impl Shape {
         }
     }
 
-    /// Whether every feature is a half-space, against which the linearised constraint is exact however far a sphere slides.
+    /// Whether every feature is a half-space, against which the linearised constraint is exact however far a sphere
+    /// slides.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         matches!(self, Self::HalfSpace { .. } | Self::Box { side: Side::Inside, .. })
@@ -361,8 +373,8 @@ impl Shape {
         }
     }
 
-    /// The box around what a run of this dimension sees of the surface (length): in 2D its section with the plane z = 0,
-    /// which is bounded for discs, rectangles and wheels, too; none when it is unbounded.
+    /// The box around what a run of this dimension sees of the surface (length): in 2D its section with the plane z =
+    /// 0, which is bounded for discs, rectangles and wheels, too; none when it is unbounded.
     #[must_use]
     pub fn seen_bounds(&self, dimension: usize) -> Option<(DVec3, DVec3)> {
         if dimension != 2 {
@@ -379,8 +391,8 @@ impl Shape {
         Some((lower.with_z(0.0), upper.with_z(0.0)))
     }
 
-    /// A box with sides along the axes to which every point outside is nearer than to any feature (length); none where the
-    /// shape has no bounds, or is a container, whose sides go on beyond them.
+    /// A box with sides along the axes to which every point outside is nearer than to any feature (length); none where
+    /// the shape has no bounds, or is a container, whose sides go on beyond them.
     pub(super) fn confines(&self) -> Option<(DVec3, DVec3)> {
         let container = match self {
             Self::Box { side, .. } | Self::Sphere { side, .. } => *side == Side::Inside,

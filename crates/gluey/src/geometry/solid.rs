@@ -45,7 +45,8 @@ pub(super) fn cylinder_outside(axis: DVec3, size: (f64, f64), offset: DVec3) -> 
     Nearest::towards(-(excess.0.max(0.0) * radial) - excess.1.max(0.0) * cap, -radial)
 }
 
-/// Half extents along the axes of coordinates of a cylinder: |a| length/2 + radius √(1 − a²), a a component of the axis.
+/// Half extents along the axes of coordinates of a cylinder: |a| length/2 + radius √(1 − a²), a a component of the
+/// axis.
 pub(super) fn cylinder_reach(axis: DVec3, radius: f64, length: f64) -> DVec3 {
     let axis = frame(axis)[2];
     let disc = (DVec3::ONE - axis * axis).max(DVec3::ZERO);

@@ -75,9 +75,9 @@ impl Pull {
 }
 
 impl Bridging {
-    /// Whether a bridge is there now. It is formed within the gap of formation and between what touched in the last step: at
-    /// the end of a step a contact has a gap of 0 only to the first order in the way it slid. Once formed it stays up to
-    /// the gap of rupture.
+    /// Whether a bridge is there now. It is formed within the gap of formation and between what touched in the last
+    /// step: at the end of a step a contact has a gap of 0 only to the first order in the way it slid. Once formed it
+    /// stays up to the gap of rupture.
     ///
     /// Bridges and contacts `ahead` are those not yet gone past: whoever asks does so in their order.
     pub(super) fn exists(&self, bridge: Bridge, gap: f64, ahead: &mut Moment) -> bool {

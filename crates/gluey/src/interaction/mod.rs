@@ -1,8 +1,8 @@
 //! Forces between bodies that are near each other, as functions of the gap: liquid bridges of wet grains, and what an
 //! expression says.
 //!
-//! A force F on particle i over a step h is an impulse hF. The environment's law of the a-priori velocity is linear in the
-//! force on the particles, so whatever the environment is the impulse enters by its metric M alone,
+//! A force F on particle i over a step h is an impulse hF. The environment's law of the a-priori velocity is linear in
+//! the force on the particles, so whatever the environment is the impulse enters by its metric M alone,
 //!
 //! V^{n+1/2} ← V^{n+1/2} + M⁻¹ hF:
 //!
@@ -10,11 +10,12 @@
 //! - without, V^{n+1/2} = u + (m g + F)/ζ: F adds F/ζ = hF/(hζ), and M = hζ;
 //! - with the far field of all spheres, V^{n+1/2} = u + 𝓜 (m g + F): the forces add 𝓜F = (𝓜/h) hF, and M⁻¹ = 𝓜/h.
 //!
-//! Gaps are those at the start of the step: the forces are explicit. A force of stiffness k = −dF/dD between two particles
-//! is stable for h² k (M_i⁻¹ + M_j⁻¹) < 2, and without drag for < 4; in a crowd the stiffnesses of all neighbours add up.
+//! Gaps are those at the start of the step: the forces are explicit. A force of stiffness k = −dF/dD between two
+//! particles is stable for h² k (M_i⁻¹ + M_j⁻¹) < 2, and without drag for < 4; in a crowd the stiffnesses of all
+//! neighbours add up.
 //!
-//! Both sides of a pair get the same impulse with opposite signs; what an obstacle gets is added to its load. There is no
-//! potential energy of these forces: an expression need not have one, and bridges take energy away as they break.
+//! Both sides of a pair get the same impulse with opposite signs; what an obstacle gets is added to its load. There is
+//! no potential energy of these forces: an expression need not have one, and bridges take energy away as they break.
 
 mod bridge;
 mod error;
@@ -97,8 +98,8 @@ impl Interactions {
         &self.forces
     }
 
-    /// Adds what the forces do in the step to the a-priori velocity, V^{n+1/2} + M⁻¹ hF, and finds the bridges that exist
-    /// in it.
+    /// Adds what the forces do in the step to the a-priori velocity, V^{n+1/2} + M⁻¹ hF, and finds the bridges that
+    /// exist in it.
     pub fn act(&mut self, now: &Moment, prediction: &mut Prediction) -> Result<(), InteractionError> {
         if self.forces.is_empty() {
             return Ok(());

@@ -69,8 +69,8 @@ impl Inlet {
         }
     }
 
-    /// Lets in those that are due, as far as there is room. Radii belong to the particles, so that their distribution is
-    /// that of the inlet however crowded it is; places belong to the tries.
+    /// Lets in those that are due, as far as there is room. Radii belong to the particles, so that their distribution
+    /// is that of the inlet however crowded it is; places belong to the tries.
     pub(super) fn admit(&self, due: u64, door: &Door, so_far: &mut Entered, inside: &mut Inside) {
         if so_far.amount.number >= due {
             return;

@@ -200,8 +200,8 @@ impl Inside<'_> {
         }
     }
 
-    /// Particles, by increasing index, go, and their contacts with them. The order of the others stays, and so does that of
-    /// their contacts.
+    /// Particles, by increasing index, go, and their contacts with them. The order of the others stays, and so does
+    /// that of their contacts.
     fn remove(&mut self, gone: &[u32]) {
         let index = |old: u32| gone.binary_search(&old).err().map(|before| old - before as u32);
         self.contacts.retain_mut(|contact| {

@@ -46,8 +46,8 @@ impl Region {
         self.distance(x) <= 0.0
     }
 
-    /// The corners of the smallest upright box around the region, infinite where it is; `directions` is 1 in those that the
-    /// scene has, 0 in the others.
+    /// The corners of the smallest upright box around the region, infinite where it is; `directions` is 1 in those that
+    /// the scene has, 0 in the others.
     #[must_use]
     pub fn corners(&self, directions: DVec3) -> [DVec3; 2] {
         match *self {
@@ -67,8 +67,8 @@ impl Region {
         }
     }
 
-    /// The centre of a particle that lies whole in the bounded region, from three numbers in [0, 1): evenly distributed if
-    /// they are. None where these miss the region, or the particle does not fit.
+    /// The centre of a particle that lies whole in the bounded region, from three numbers in [0, 1): evenly distributed
+    /// if they are. None where these miss the region, or the particle does not fit.
     pub(super) fn place(&self, radius: f64, unit: DVec3, directions: DVec3) -> Option<DVec3> {
         if !self.holds(radius, directions) {
             return None;

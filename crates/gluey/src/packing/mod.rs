@@ -1,18 +1,19 @@
 //! Dense packings without overlap, for runs to start from.
 //!
-//! Centres are drawn at random, and the radii grow from a small share s of what is asked for to the whole of it. A growth
-//! makes spheres overlap; one projection of the engine then moves them apart, by the least displacement
+//! Centres are drawn at random, and the radii grow from a small share s of what is asked for to the whole of it. A
+//! growth makes spheres overlap; one projection of the engine then moves them apart, by the least displacement
 //!
 //! ```text
-//! minimise Σ |x'_i − x_i|²   with   D_ij + e_ij·((x'_j − x_j) − (x'_i − x_i)) ≥ 0   for all pairs, and likewise at walls.
+//! minimise Σ |x'_i − x_i|²   with   D_ij + e_ij·((x'_j − x_j) − (x'_i − x_i)) ≥ 0   for all pairs,
+//! and likewise at walls.
 //! ```
 //!
-//! Gaps are convex in the positions, so that the true gaps are no smaller than these linear ones: after every growth there is
-//! no overlap at all, up to the tolerance of the projection. Growth goes a little beyond what is asked for, by more than this
-//! tolerance; with the radii asked for the gaps are then positive.
+//! Gaps are convex in the positions, so that the true gaps are no smaller than these linear ones: after every growth
+//! there is no overlap at all, up to the tolerance of the projection. Growth goes a little beyond what is asked for, by
+//! more than this tolerance; with the radii asked for the gaps are then positive.
 //!
-//! Where a growth has no solution, or none that is found within the limits, it is tried again half as large. The packing has
-//! jammed when the growth would become tiny.
+//! Where a growth has no solution, or none that is found within the limits, it is tried again half as large. The
+//! packing has jammed when the growth would become tiny.
 
 mod radii;
 
@@ -39,8 +40,8 @@ const LARGEST_GROWTH: f64 = 0.08;
 const SMALLEST_GROWTH: f64 = 1e-4;
 /// A growth that went well allows the next to be so many times as large.
 const FASTER: f64 = 1.25;
-/// Radii are grown by this share beyond those asked for: far above the tolerance of the projection, far below what anyone
-/// can see.
+/// Radii are grown by this share beyond those asked for: far above the tolerance of the projection, far below what
+/// anyone can see.
 const BEYOND: f64 = 1e-5;
 /// Limit on the sweeps of a projection: a growth that takes more is not worth while.
 const MOST_SWEEPS: u64 = 4000;
@@ -129,11 +130,8 @@ struct Still;
 
 impl Environment for Still {
     fn predict(&self, particles: &Particles, _: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
-        prediction.velocity.clear();
-        prediction.velocity.resize(particles.len(), DVec3::ZERO);
-        let inverse_mass = prediction.metric.diagonal();
-        inverse_mass.clear();
-        inverse_mass.resize(particles.len(), 1.0);
+        prediction.clear();
+        particles.position.iter().for_each(|_| prediction.push(DVec3::ZERO, 1.0));
         Ok(())
     }
 
@@ -219,8 +217,8 @@ impl Packing {
         Ok(())
     }
 
-    /// Centres inside the box at which particles of these radii do not overlap. Tells after every growth which share of the
-    /// radii is reached. The same packing gives the same bits for any number of threads.
+    /// Centres inside the box at which particles of these radii do not overlap. Tells after every growth which share of
+    /// the radii is reached. The same packing gives the same bits for any number of threads.
     pub fn pack(&self, mut progress: impl FnMut(f64)) -> Result<Vec<DVec3>, PackingError> {
         self.check()?;
         let asked = self.fraction();
@@ -234,8 +232,8 @@ impl Packing {
             let before = simulation.state.clone();
             self.resize(&mut simulation, next);
             match simulation.step() {
-                // A curved wall that bends into a particle is met by repeated projections; where these do not do, it is as if
-                // there were no solution.
+                // A curved wall that bends into a particle is met by repeated projections; where these do not do, it is
+                // as if there were no solution.
                 Ok(report) if report.unconverged > 0 => {
                     simulation.state = before;
                     growth *= 0.5;

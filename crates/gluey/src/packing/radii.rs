@@ -72,7 +72,8 @@ impl Radii {
         (0..count).map(|_| self.one(&mut random)).collect()
     }
 
-    /// As many radii as fill a volume (in 2D an area) as nearly as can be; none where these would be more than [`MOST`].
+    /// As many radii as fill a volume (in 2D an area) as nearly as can be; none where these would be more than
+    /// [`MOST`].
     #[must_use]
     pub fn filling(&self, asked: f64, dimension: usize, seed: u64) -> Option<Vec<f64>> {
         let (mut random, mut radii, mut filled) = (generator(seed), Vec::new(), 0.0);

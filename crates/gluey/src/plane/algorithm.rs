@@ -16,8 +16,8 @@ use super::{Experiment, Grid, PlaneError, Sample};
 pub struct Run {
     /// The grid of the run.
     pub grid: Grid,
-    /// (qⁿ, uⁿ, γⁿ, λ̃ⁿ) for n = 0 … N. λ̃ⁿ⁺¹ = m ((uⁿ⁺¹ − uⁿ)/h − fⁿ) is the force that acted during the step that ended:
-    /// the multiplier λⁿ⁺¹ of step 2, less what step 4 gave back at a take-off. λ̃⁰ = 0.
+    /// (qⁿ, uⁿ, γⁿ, λ̃ⁿ) for n = 0 … N. λ̃ⁿ⁺¹ = m ((uⁿ⁺¹ − uⁿ)/h − fⁿ) is the force that acted during the step that
+    /// ended: the multiplier λⁿ⁺¹ of step 2, less what step 4 gave back at a take-off. λ̃⁰ = 0.
     pub samples: Vec<Sample>,
     /// Σ h |fⁿ| ≤ ∫|f| (length / time).
     pub force_variation: f64,

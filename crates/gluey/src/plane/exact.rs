@@ -1,7 +1,7 @@
 //! The exact solution of the limit model for piecewise-constant forces, from event to event.
 //!
-//! In flight q'' = f and γ = 0. At a hit u⁺ = 0 and γ⁺ = max(γ_min, m u⁻/r²). In contact u = 0, λ = −m f and γ' = m f/r²
-//! until γ reaches γ_min, where it stays while pushed, or 0, where the particle takes off when pulled.
+//! In flight q'' = f and γ = 0. At a hit u⁺ = 0 and γ⁺ = max(γ_min, m u⁻/r²). In contact u = 0, λ = −m f and
+//! γ' = m f/r² until γ reaches γ_min, where it stays while pushed, or 0, where the particle takes off when pulled.
 
 use super::{Experiment, PlaneError, Sample};
 

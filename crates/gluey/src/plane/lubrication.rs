@@ -5,16 +5,17 @@
 //! u + κ w = c + P(t),  P = ∫f,
 //!
 //! so that one equation is left, w' = u e^{−w} with u = c + P(t) − κw. It is solved for w, since q itself underflows:
-//! ln q ≈ −40,000 for κ = 10⁻⁴. Rough surfaces (q_s > 0) touch at w = ln q_s: u is lost, and when the particle is pulled it
-//! starts again from rest, with a new c. q_s is that of γ_min = 6πμ ln q_s.
+//! ln q ≈ −40,000 for κ = 10⁻⁴. Rough surfaces (q_s > 0) touch at w = ln q_s: u is lost, and when the particle is
+//! pulled it starts again from rest, with a new c. q_s is that of γ_min = 6πμ ln q_s.
 //!
-//! *Apart*, the equation is integrated by the explicit method of Dormand and Prince of order 8. *Close*, that is impossible:
-//! perturbations of w decay at the rate (κ + u) e^{−w}, which no step and in the end no digit of the time resolves. But w
-//! is then known without integration: u follows the force, u = κφ(δ) with δ = f e^w/κ² and φ = δ − δ² + 3δ³ − 13δ⁴ + …,
-//! the solution of φ = δ − δφφ', and the first integral gives w. The two are joined where it makes no difference:
+//! *Apart*, the equation is integrated by the explicit method of Dormand and Prince of order 8. *Close*, that is
+//! impossible: perturbations of w decay at the rate (κ + u) e^{−w}, which no step and in the end no digit of the time
+//! resolves. But w is then known without integration: u follows the force, u = κφ(δ) with δ = f e^w/κ² and φ = δ − δ² +
+//! 3δ³ − 13δ⁴ + …, the solution of φ = δ − δφφ', and the first integral gives w. The two are joined where it makes no
+//! difference:
 //!
-//! - a particle comes close when |δ| is small and u is κφ(δ) up to rounding, or when what is left of its fall, e^w/max(|u|, κ),
-//!   is below the resolution of the time;
+//! - a particle comes close when |δ| is small and u is κφ(δ) up to rounding, or when what is left of its fall,
+//!   e^w/max(|u|, κ), is below the resolution of the time;
 //! - it is apart again when |δ| has grown to a limit at which the series still is good to 10⁻¹³.
 
 use differential_equations::prelude::{ControlFlag, ExplicitRungeKutta, IVP, Interpolation, ODE, Solout, Solution};
@@ -37,8 +38,8 @@ const MOST_STRETCHES: u32 = 1000;
 /// |δ| up to which the series for u is used: with constant forces 71|δ|⁵ is left out of w.
 const CLOSE: f64 = 1e-3;
 
-/// The same with forces that vary, for the strongest of them: δ²κf'/f² is left out of w, and forgotten once the particle is
-/// apart.
+/// The same with forces that vary, for the strongest of them: δ²κf'/f² is left out of w, and forgotten once the
+/// particle is apart.
 const CLOSE_VARYING: f64 = 1e-4;
 
 /// |u − κφ(δ)| at which w is taken to follow, relative to κ: an error in w.
@@ -285,7 +286,8 @@ impl Layer<'_> {
         self.experiment.force.at(time) * log_gap.exp() / self.kappa.powi(2)
     }
 
-    /// Whether |δ| is small; where the force varies, also for the strongest force there is, since it passes 0 on its way.
+    /// Whether |δ| is small; where the force varies, also for the strongest force there is, since it passes 0 on its
+    /// way.
     fn is_close(&self, time: f64, log_gap: f64) -> bool {
         let strongest = self.strongest.max(self.experiment.force.at(time).abs());
         strongest * log_gap.exp() / self.kappa.powi(2) < self.close
@@ -403,8 +405,8 @@ impl Fall<'_> {
         }
     }
 
-    /// Where a fall turns or ends in touch, by Newton's method with integrations up to each guess. A touch is the root of
-    /// e^w − q_s, which is almost a line.
+    /// Where a fall turns or ends in touch, by Newton's method with integrations up to each guess. A touch is the root
+    /// of e^w − q_s, which is almost a line.
     fn refine(&self, stop: Stop, passed: f64) -> Result<(f64, f64), PlaneError> {
         let unwatched = Fall { layer: self.layer, watched: Watch::Nothing };
         let (kappa, log_shift) = (self.layer.kappa, self.layer.log_shift);
@@ -426,8 +428,8 @@ impl Fall<'_> {
         Ok(found)
     }
 
-    /// Each is positive where the integration is to be stopped for its reason. A turn is noticed when u has passed 0 by more
-    /// than its rounding.
+    /// Each is positive where the integration is to be stopped for its reason. A turn is noticed when u has passed 0 by
+    /// more than its rounding.
     fn stops(&self, delay: f64, log_gap: f64) -> [(f64, Stop); 4] {
         let layer = self.layer;
         let time = layer.time + delay;
@@ -458,8 +460,8 @@ impl ODE for Fall<'_> {
     }
 }
 
-/// Stops an integration at the end of the first step in which there was a reason to. Roots within a step are not looked for:
-/// what is left to do does not depend on where a fall is given up, and where the place counts it is refined.
+/// Stops an integration at the end of the first step in which there was a reason to. Roots within a step are not looked
+/// for: what is left to do does not depend on where a fall is given up, and where the place counts it is refined.
 struct Ends<'a> {
     fall: &'a Fall<'a>,
 }

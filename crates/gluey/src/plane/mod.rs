@@ -1,7 +1,7 @@
 //! One particle above a plane: the laboratory in which the model is proved and measured.
 //!
-//! A sphere of mass m and radius r moves along the normal of a plane; q ≥ 0 is its distance, u = q' its velocity, and f(t)
-//! an external acceleration. Three descriptions of the same particle:
+//! A sphere of mass m and radius r moves along the normal of a plane; q ≥ 0 is its distance, u = q' its velocity, and
+//! f(t) an external acceleration. Three descriptions of the same particle:
 //!
 //! | module | model |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | [`exact`] | the limit model, m u + r²γ = m (u⁰ + ∫f), q ≥ 0, γ_min ≤ γ ≤ 0, qγ = 0, solved from event to event |
 //! | [`lubrication`] | m q'' = −6πμr² q'/(q + q_s) + m f, the layer of fluid whose limit for μ → 0 the others are |
 //!
-//! [`norms`] measures the distance between the first two in the norms of the paper's theorem; [`studies`] are the numbers
-//! behind the figures and tables of the paper's section on the plane. Units are the user's own, as everywhere.
+//! [`norms`] measures the distance between the first two in the norms of the paper's theorem; [`studies`] are the
+//! numbers behind the figures and tables of the paper's section on the plane. Units are the user's own, as everywhere.
 
 pub mod algorithm;
 mod error;

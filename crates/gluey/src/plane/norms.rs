@@ -1,7 +1,8 @@
 //! The distance between the algorithm and the exact solution, in the norms of the paper's convergence theorem.
 //!
-//! As in the paper q_h and γ_h are affine between the tⁿ, u_h = q_h' is uⁿ⁺¹ and λ_h is λ̃ⁿ⁺¹ on ]tⁿ, tⁿ⁺¹[. The exact q is a
-//! parabola and γ a line on each piece, so that all integrals and suprema below are taken in closed form, not sampled.
+//! As in the paper q_h and γ_h are affine between the tⁿ, u_h = q_h' is uⁿ⁺¹ and λ_h is λ̃ⁿ⁺¹ on ]tⁿ, tⁿ⁺¹[. The exact
+//! q is a parabola and γ a line on each piece, so that all integrals and suprema below are taken in closed form, not
+//! sampled.
 //!
 //! λ_h converges weakly-* as measures only: at a hit it is a pulse of width h where λ is a point mass, and the total
 //! variation of λ_h − λ does not go to 0. Measured are its total mass, and its action on a test function φ.

@@ -121,6 +121,18 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Forgets all bodies; the memory is kept.
+    pub fn clear(&mut self) {
+        self.velocity.clear();
+        self.metric.diagonal().clear();
+    }
+
+    /// Adds a body that an impulse moves alone: V^{n+1/2}, and its velocity per impulse (1 / mass).
+    pub fn push(&mut self, velocity: DVec3, inverse_mass: f64) {
+        self.velocity.push(velocity);
+        self.metric.diagonal().push(inverse_mass);
+    }
+
     /// V^{n+1/2} + M⁻¹ P for an impulse P on each body.
     pub fn add_impulses(&mut self, impulses: &[DVec3]) {
         self.metric.add_product(impulses, &mut self.velocity);

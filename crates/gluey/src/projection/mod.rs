@@ -320,6 +320,23 @@ impl Solution {
 }
 
 /// A method for the projection. What it keeps between solves is memory alone: a solve depends on its arguments.
+///
+/// A ball of mass 2 would come down with velocity −3 and has a gap of 0.1 to the floor; in a step of 0.1 it may only go
+/// as far:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::projection::{AcceleratedGaussSeidel, AdmissibleSet, Criteria, Metric, Prediction, Problem, Projection};
+/// use gluey::projection::{Row, Solution, Status, WALL};
+///
+/// let floor = Row { i: 0, j: WALL, normal: -DVec3::Z, gap: 0.1, set: AdmissibleSet::PUSH };
+/// let prediction = Prediction { velocity: vec![DVec3::Z * -3.0], metric: Metric::Diagonal(vec![0.5]) };
+/// let problem = Problem { dt: 0.1, length: 1.0, prediction, rows: vec![floor], order: Vec::new() };
+/// let mut solution = Solution::starting_from(vec![0.0]);
+/// let outcome = AcceleratedGaussSeidel::default().solve(&problem, &Criteria::default(), &mut solution);
+/// assert_eq!(outcome.status, Status::Converged);
+/// assert!((solution.impulses[0] - 4.0).abs() < 1e-6 && (solution.velocity[0].z + 1.0).abs() < 1e-6);
+/// ```
 pub trait Projection: Send {
     /// Solves to `criteria.tolerance`, or says why not. `solution.impulses` holds one entry per row of `problem`: on entry
     /// where to start from (those that a row does not admit are taken for the nearest that it does), on return the best

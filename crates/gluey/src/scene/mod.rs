@@ -80,6 +80,22 @@ impl Stage {
 }
 
 /// A checked scene, ready to run.
+///
+/// ```
+/// use gluey::scene::Scene;
+///
+/// let text = r#"
+///     dimension = 2
+///     time = { dt = 0.01, until = 1 }
+///     particles = [{ mass = 1, source.list = [{ position = [0, 0], radius = 0.5 }] }]
+/// "#;
+/// let scene = Scene::parse(text, "disc.toml".as_ref())?;
+/// assert_eq!((scene.dimension, scene.steps(), scene.simulation.state.particles.len()), (2, 100, 1));
+///
+/// let refused = Scene::parse(&text.replace("radius", "radios"), "disc.toml".as_ref());
+/// assert!(refused.is_err_and(|error| error.to_string().contains("did you mean `radius`")));
+/// # Ok::<(), gluey::scene::SceneError>(())
+/// ```
 pub struct Scene {
     /// The text it was made from.
     pub text: String,

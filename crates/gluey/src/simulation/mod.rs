@@ -77,6 +77,13 @@ impl ImpulseRule {
 }
 
 /// How steps are taken.
+///
+/// ```
+/// use gluey::simulation::{Recourse, Settings};
+///
+/// let settings = Settings { at_limit: Recourse::Continue, ..Settings::new(1e-2) };
+/// assert_eq!((settings.dt, settings.criteria.tolerance, settings.max_slip), (1e-2, 1e-6, 0.2));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Time step h (time).
@@ -113,6 +120,30 @@ impl Settings {
 }
 
 /// A state and the rules by which it moves on. The caller owns the loop.
+///
+/// A ball is thrown up where gravity is 10:
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::adhesion::{Adhesion, Law};
+/// use gluey::environment::{Forcing, Inertial, Signal};
+/// use gluey::simulation::{Settings, Simulation, State};
+///
+/// let mut state = State::default();
+/// state.particles.push(DVec3::ZERO, 0.5, 1.0);
+/// state.particles.velocity[0] = DVec3::Z * 5.0;
+/// let gravity = [0.0, 0.0, -10.0].map(Signal::Constant);
+/// let environment = Inertial::new(Forcing { gravity, ..Forcing::default() })?;
+/// let dry = Adhesion::uniform(Law::Inelastic, 0);
+/// let mut simulation = Simulation::new(state, Vec::new(), Box::new(environment), dry);
+/// simulation.settings = Settings::new(1e-3);
+/// while simulation.time() < 1.0 {
+///     simulation.step()?;
+/// }
+/// assert!((simulation.state.particles.velocity[0].z + 5.0).abs() < 1e-9);
+/// assert!(simulation.state.particles.position[0].z.abs() < 0.006); // first order in the step: h t g/2
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Simulation {
     /// Where everything is now.
     pub state: State,

@@ -15,6 +15,23 @@ pub struct Load {
 }
 
 /// Figures of one step. Where the step was split, counts are sums and extremes are over its sub-steps.
+///
+/// ```
+/// use gluey::scene::Scene;
+///
+/// let text = r#"
+///     time = { dt = 0.01, until = 1 }
+///     environment.gravity = [0, 0, -10]
+///     particles = [{ mass = 1, source.list = [{ position = [0, 0, 0.5], radius = 0.5 }] }]
+///     obstacle = [{ name = "floor", shape.half-space = { point = [0, 0, 0], normal = [0, 0, 1] } }]
+/// "#;
+/// let mut simulation = Scene::parse(text, "ball.toml".as_ref())?.simulation;
+/// let report = simulation.step()?;
+/// assert_eq!((report.contacts, report.substeps, report.unconverged), (1, 1, 0));
+/// assert!(report.residual <= 1e-6 && report.least_gap.abs() <= 1e-6);
+/// assert!((report.loads[0].force.z + 10.0).abs() < 1e-3); // the floor bears the weight
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
     /// Sub-steps the engine took, 1 when it did not split.

@@ -12,6 +12,18 @@ use crate::projection::ALONE;
 use crate::simulation::Crossings;
 
 /// State at time tⁿ.
+///
+/// ```
+/// use glam::DVec3;
+/// use gluey::simulation::State;
+///
+/// let mut state = State::default();
+/// state.particles.push(DVec3::X, 0.5, 2.0); // at x = 1, radius ½, mass 2
+/// state.particles.velocity[0] = DVec3::Y * 3.0;
+/// assert_eq!(state.kinetic_energy(), 9.0);
+/// assert_eq!(state.angular_momentum(), DVec3::Z * 6.0);
+/// assert!(state.step == 0 && state.contacts.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The number n of steps taken; tⁿ = n·dt.

@@ -1,5 +1,5 @@
-//! Projections that sweeps do not get on with: glue without inertia, and heavy balls on light ones. Each is the one of a run
-//! that took most.
+//! Projections that sweeps do not get on with: glue without inertia, and heavy balls on light ones. Each is the one of
+//! a run that took most.
 #![allow(dead_code, reason = "each suite uses its own part")]
 
 use std::path::Path;

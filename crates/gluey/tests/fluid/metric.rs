@@ -69,8 +69,8 @@ fn suspension() -> impl Strategy<Value = Problem> {
     })
 }
 
-/// V by an interior-point method in the metric as a matrix: ½ |V − U|²_M over −G V ≤ D/h, U with all glue released. None
-/// where the method stops short, or slack and multiplier are both next to nothing.
+/// V by an interior-point method in the metric as a matrix: ½ |V − U|²_M over −G V ≤ D/h, U with all glue released.
+/// None where the method stops short, or slack and multiplier are both next to nothing.
 fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
     let bodies = problem.bodies();
     let (n, m) = (3 * bodies, problem.rows.len());

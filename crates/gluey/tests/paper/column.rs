@@ -2,8 +2,9 @@
 //!
 //! Contact k is between particle k − 1 (or the floor) and particle k, its gap q_k ≥ 0 and glue γ_min ≤ γ_k ≤ 0. Between
 //! events all forces are constant and positions are parabolas; an event is a hit, glue that is used up, or a switch of
-//! the forces. At a hit the impulses solve 0 ≤ v_rel⁺ ⟂ Λ − γ ≥ 0 over the contacts that touch; between events the contact
-//! forces solve v_rel' ≥ 0 ⟂ λ ≥ 0 where γ = 0, and v_rel' = 0 where γ < 0. Both are found by trying all active sets.
+//! the forces. At a hit the impulses solve 0 ≤ v_rel⁺ ⟂ Λ − γ ≥ 0 over the contacts that touch; between events the
+//! contact forces solve v_rel' ≥ 0 ⟂ λ ≥ 0 where γ = 0, and v_rel' = 0 where γ < 0. Both are found by trying all active
+//! sets.
 #![allow(clippy::needless_range_loop, reason = "contact k joins particles k - 1 and k")]
 
 const ROUNDING: f64 = 1e-11;

@@ -20,8 +20,8 @@ const FAR: f64 = 1e4;
 
 /// λ of a sphere at the distance `gap`, in radii, of a plane that it approaches or leaves. Relative error below 1e-13.
 ///
-/// Below 1e-6 this is [`sphere_plane_asymptote`], above 1e4 the far formula; between them, where both are exact to rounding
-/// at their ends, at most 10⁴ terms of the series are summed.
+/// Below 1e-6 this is [`sphere_plane_asymptote`], above 1e4 the far formula; between them, where both are exact to
+/// rounding at their ends, at most 10⁴ terms of the series are summed.
 pub fn sphere_plane(gap: f64) -> Result<f64, StokesError> {
     positive("gap", gap)?;
     Ok(if gap < NEAR {

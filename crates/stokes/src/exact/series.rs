@@ -1,8 +1,8 @@
 //! The sums that all exact drags are made of.
 //!
-//! The stream function is Σ Wₙ(ξ)(Pₙ₋₁ − Pₙ₊₁)(cos η)/(cosh ξ − cos η)^{3/2}, with Wₙ and Wₙ' given on both spheres: for each
-//! n two equations with two unknowns once a basis is taken that vanishes on the sphere at rest. Solved by hand, with
-//! m = n + ½, L = α + β, δ = α − β, e = e^{−2mL}:
+//! The stream function is Σ Wₙ(ξ)(Pₙ₋₁ − Pₙ₊₁)(cos η)/(cosh ξ − cos η)^{3/2}, with Wₙ and Wₙ' given on both spheres:
+//! for each n two equations with two unknowns once a basis is taken that vanishes on the sphere at rest. Solved by
+//! hand, with m = n + ½, L = α + β, δ = α − β, e = e^{−2mL}:
 //!
 //! ```text
 //! R₁₁ = r₁ + (c/3) Σ w e^{−2mα} e {Q [(1 − e)/2 + 2 m² sinh² L] + m sinh L (cosh δ + m sinh δ)} / D
@@ -10,8 +10,8 @@
 //! w = n(n+1)/((n − ½)(n + 3/2)),    Q = 1 + 2 m² sinh² α + m sinh 2α,    D = e (sinh² mL − m² sinh² L)
 //! ```
 //!
-//! The known sum of the sphere alone, r₁, has been taken out of R₁₁: what is left converges like e^{−2m(α+L)}, with all terms
-//! positive. Nothing cancels but in D, whose small factor is taken from its Taylor series.
+//! The known sum of the sphere alone, r₁, has been taken out of R₁₁: what is left converges like e^{−2m(α+L)}, with all
+//! terms positive. Nothing cancels but in D, whose small factor is taken from its Taylor series.
 
 use crate::bispherical::Bispherical;
 

@@ -13,18 +13,19 @@ use crate::Resistance;
 use crate::bispherical::Bispherical;
 use crate::error::{StokesError, between, positive};
 
-/// Below this gap, in radii of the smaller sphere, the expansion carries on from the series: the O(ξ) left out is 1e-7 of
-/// drags that are above 1e6 radii.
+/// Below this gap, in radii of the smaller sphere, the expansion carries on from the series: the O(ξ) left out is 1e-7
+/// of drags that are above 1e6 radii.
 const NEAR: f64 = 1e-7;
 /// Above this gap, in radii of the larger sphere, the spheres are points: the rest is the inverse square.
 const FAR: f64 = 1e8;
 /// Ratios of radii for which no term over- or underflows.
 const RATIO: [f64; 2] = [1e-60, 1e60];
 
-/// R of two spheres with `radii`, their surfaces at the distance `gap`, in any unit of length. Relative error below 1e-12.
+/// R of two spheres with `radii`, their surfaces at the distance `gap`, in any unit of length. Relative error below
+/// 1e-12.
 ///
-/// Gaps below 1e-7 of the smaller radius are reached from there by the known singular terms, and above 1e8 of the larger
-/// radius point forces are exact to rounding; between, at most 10⁵ terms are summed.
+/// Gaps below 1e-7 of the smaller radius are reached from there by the known singular terms, and above 1e8 of the
+/// larger radius point forces are exact to rounding; between, at most 10⁵ terms are summed.
 pub fn two_spheres(radii: [f64; 2], gap: f64) -> Result<Resistance, StokesError> {
     positive("gap", gap)?;
     let [r1, r2] = radii;

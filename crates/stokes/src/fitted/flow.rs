@@ -1,9 +1,9 @@
 //! The fields of a flow: velocity, pressure and stream function, for viscosity 1.
 //!
-//! The stream function has uz = ∂ρψ/ρ and uρ = −∂zψ/ρ; between two points 2π(ψ₂ − ψ₁) flows through. On a surface with the
-//! velocity u it is u ρ²/2. From the upper surface, and from the lower sphere, it is integrated along the lines η = const to
-//! ξ = 0, so that what the grid does not resolve near infinity stays there. There both must meet, or be 0 at a plane: what
-//! they fail by, since elements conserve the volume in the mean only, is shared out along the lines.
+//! The stream function has uz = ∂ρψ/ρ and uρ = −∂zψ/ρ; between two points 2π(ψ₂ − ψ₁) flows through. On a surface with
+//! the velocity u it is u ρ²/2. From the upper surface, and from the lower sphere, it is integrated along the lines η =
+//! const to ξ = 0, so that what the grid does not resolve near infinity stays there. There both must meet, or be 0 at a
+//! plane: what they fail by, since elements conserve the volume in the mean only, is shared out along the lines.
 
 use super::element::{GAUSS, linear, quadratic};
 use super::grid::Lines;
@@ -29,7 +29,8 @@ pub struct Sample {
 }
 
 impl Flow {
-    /// The forces that move the upper and the lower sphere, against the fluid, divided by 6πμ. The second is 0 for a plane.
+    /// The forces that move the upper and the lower sphere, against the fluid, divided by 6πμ. The second is 0 for a
+    /// plane.
     #[must_use]
     pub fn forces(&self) -> [f64; 2] {
         self.forces
@@ -86,8 +87,8 @@ impl Flow {
         Some(sample)
     }
 
-    /// All points of the grid with the flow there: `across` points from the lower to the upper surface, for each line from
-    /// the outer axis to the axis in the gap.
+    /// All points of the grid with the flow there: `across` points from the lower to the upper surface, for each line
+    /// from the outer axis to the axis in the gap.
     #[must_use]
     pub fn field(&self) -> Field {
         let across = self.lines.xi.len();

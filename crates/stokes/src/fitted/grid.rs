@@ -1,14 +1,14 @@
 //! The grid: lines ξ = const and η = const, dense where the flow varies.
 //!
-//! About infinity, (0, 0), the flow varies over distances of the size of (ξ, η) itself, and elsewhere over the sphere's ξ and
-//! over η of 1. Lines are equidistant in
+//! About infinity, (0, 0), the flow varies over distances of the size of (ξ, η) itself, and elsewhere over the sphere's
+//! ξ and over η of 1. Lines are equidistant in
 //!
 //! ```text
 //! s(ξ) = asinh(ξ/x₀) + 3 ξ/min(ξ of the surface, 1),    s(η) = asinh(η/x₀) + 2 η,    x₀ = min(α, β, 1)/F
 //! ```
 //!
-//! The last cell, at the corner that is infinity, begins about F radii away. At a plane the flow decays like 1/R² and F = 10
-//! will do; two spheres leave 1/R, of which that cell misses a part: F = 300, and more on finer grids.
+//! The last cell, at the corner that is infinity, begins about F radii away. At a plane the flow decays like 1/R² and
+//! F = 10 will do; two spheres leave 1/R, of which that cell misses a part: F = 300, and more on finer grids.
 
 use crate::bispherical::Bispherical;
 use crate::error::StokesError;

@@ -1,11 +1,13 @@
-//! Finite elements on a grid that follows the surfaces, for axisymmetric flow about a sphere and a plane, or two spheres.
+//! Finite elements on a grid that follows the surfaces, for axisymmetric flow about a sphere and a plane, or two
+//! spheres.
 //!
 //! ```text
 //! −Δu + ∇p = 0,    div u = 0,    u given on the surfaces,    u, p → 0 at infinity
 //! ```
 //!
-//! Taylor and Hood's elements, Q2 for the velocity and Q1 for the pressure, on lines of bispherical coordinates, where the
-//! surfaces are lines and infinity is a point. Forces are residuals of the discrete equations; drags converge with order 4.
+//! Taylor and Hood's elements, Q2 for the velocity and Q1 for the pressure, on lines of bispherical coordinates, where
+//! the surfaces are lines and infinity is a point. Forces are residuals of the discrete equations; drags converge with
+//! order 4.
 //!
 //! ```
 //! use stokes::fitted::{Grid, SpherePlane};

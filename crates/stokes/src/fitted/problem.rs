@@ -1,9 +1,10 @@
 //! The discrete equations between two surfaces, the upper a sphere and the lower a sphere or a plane.
 //!
-//! Unknowns are velocities at the nodes and pressures at the corners of the cells, but for those that are given: velocities
-//! on the surfaces, uρ on the axis, all at infinity. The pressure is 0 at infinity: pinned in the gap instead, it would
-//! spoil the gap. What the fluid does to a surface is the residual of the equations of its nodes, tested with the
-//! velocity 1 along z: this is as accurate as the dissipation, of twice the order of the velocity gradient.
+//! Unknowns are velocities at the nodes and pressures at the corners of the cells, but for those that are given:
+//! velocities on the surfaces, uρ on the axis, all at infinity. The pressure is 0 at infinity: pinned in the gap
+//! instead, it would spoil the gap. What the fluid does to a surface is the residual of the equations of its nodes,
+//! tested with the velocity 1 along z: this is as accurate as the dissipation, of twice the order of the velocity
+//! gradient.
 
 use super::element::{self, NODES, SIZE};
 use super::flow::Flow;
@@ -176,8 +177,8 @@ impl<'a> Equations<'a> {
     }
 }
 
-/// Scales that bring the diagonal of velocities, and that of B A⁻¹ Bᵀ for the diagonal of A, to about 1. Without them pivots are
-/// chosen among figures of different units, and drags at gaps of 1e-8 are wrong by parts in ten.
+/// Scales that bring the diagonal of velocities, and that of B A⁻¹ Bᵀ for the diagonal of A, to about 1. Without them
+/// pivots are chosen among figures of different units, and drags at gaps of 1e-8 are wrong by parts in ten.
 fn scales(problem: &Problem, matrices: &[element::Matrix]) -> Vec<f64> {
     let mut diagonal = vec![0.0; problem.unknowns];
     for (indices, matrix) in cell_numbers(problem.cells).zip(matrices) {

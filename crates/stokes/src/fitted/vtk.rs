@@ -1,5 +1,5 @@
-//! A field as a file for ParaView: unstructured quadrilaterals (`.vtu`), with velocity, pressure and stream function at the
-//! points (ρ, 0, z).
+//! A field as a file for ParaView: unstructured quadrilaterals (`.vtu`), with velocity, pressure and stream function at
+//! the points (ρ, 0, z).
 
 use super::flow::{Field, FieldPoint};
 use std::fmt::Write;

@@ -3,8 +3,8 @@
 use super::element::{NODES, quadratic};
 use super::mesh::{FIXED, Mesh};
 
-/// Velocity and pressure about a particle that a force moves. Lengths are in radii r, velocities in the unit of the force
-/// over 6πμr, pressures in μ/r times that.
+/// Velocity and pressure about a particle that a force moves. Lengths are in radii r, velocities in the unit of the
+/// force over 6πμr, pressures in μ/r times that.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow<'a> {
     pub(super) mesh: &'a Mesh,

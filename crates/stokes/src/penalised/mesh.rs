@@ -1,8 +1,8 @@
-//! The fixed mesh: squares of side dx wherever the particle can be, beyond them rectangles that grow by a constant factor,
-//! all halved by diagonals, which follow the lower side of the particle as well as a direction can.
+//! The fixed mesh: squares of side dx wherever the particle can be, beyond them rectangles that grow by a constant
+//! factor, all halved by diagonals, which follow the lower side of the particle as well as a direction can.
 //!
-//! Cylinder 0 ≤ ρ ≤ R, 0 ≤ z ≤ H. Unknowns that are zero are not numbered: u on the plane z = 0, u_ρ on the axis. The far
-//! walls ρ = R and z = H are free of traction, which also fixes the level of the pressure: no pressure is pinned.
+//! Cylinder 0 ≤ ρ ≤ R, 0 ≤ z ≤ H. Unknowns that are zero are not numbered: u on the plane z = 0, u_ρ on the axis. The
+//! far walls ρ = R and z = H are free of traction, which also fixes the level of the pressure: no pressure is pinned.
 
 use super::element::{CORNERS, NODES, Triangle, UNKNOWNS};
 

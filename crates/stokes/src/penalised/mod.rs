@@ -4,16 +4,16 @@
 //!
 //! 2μ ∫ D(u):D(v) + (2/ε) ∫_B D(u):D(v) − ∫ p div v = ∫_B (F/|B|) v_z,  ∫ q div u = 0.
 //!
-//! B is the particle, F the force on it, normal to the plane. As ε → 0 the strain rate D(u) vanishes in B. The velocity of
-//! the particle is the mean of u_z over B, and its drag λ = F/(6πμ r U).
+//! B is the particle, F the force on it, normal to the plane. As ε → 0 the strain rate D(u) vanishes in B. The velocity
+//! of the particle is the mean of u_z over B, and its drag λ = F/(6πμ r U).
 //!
-//! *Characteristic function.* The mesh is made of triangles, P2 for u and P1 for p; a triangle belongs to B when the sphere
-//! covers two thirds of it. So B is a union of triangles, rigid to its last corner: the drag is some percent high, and
-//! constant between gaps at which triangles come or go. Near the plane it *freezes*: at q < dx/√3 a triangle of B has a
-//! corner on the plane, where u = 0, and no force moves the particle ([`Resolution`]).
+//! *Characteristic function.* The mesh is made of triangles, P2 for u and P1 for p; a triangle belongs to B when the
+//! sphere covers two thirds of it. So B is a union of triangles, rigid to its last corner: the drag is some percent
+//! high, and constant between gaps at which triangles come or go. Near the plane it *freezes*: at q < dx/√3 a triangle
+//! of B has a corner on the plane, where u = 0, and no force moves the particle ([`Resolution`]).
 //!
-//! *Reuse.* Mesh, matrix of the fluid and order of elimination are made once. A position is one numeric factorisation, which
-//! gives the velocity for all forces; none is made when the triangles in B are those of the last position.
+//! *Reuse.* Mesh, matrix of the fluid and order of elimination are made once. A position is one numeric factorisation,
+//! which gives the velocity for all forces; none is made when the triangles in B are those of the last position.
 //!
 //! Lengths are in radii of the particle, viscosities in that of the fluid, forces in 6πμ r times the unit of velocity.
 //!

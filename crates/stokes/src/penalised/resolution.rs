@@ -14,8 +14,8 @@ pub enum Resolution {
         /// q, in radii.
         gap: f64,
     },
-    /// q < dx/√3, or a little less: the particle on the mesh touches the plane. Its drag is of the order of 10⁻³/ε: it stays
-    /// where it is.
+    /// q < dx/√3, or a little less: the particle on the mesh touches the plane. Its drag is of the order of 10⁻³/ε: it
+    /// stays where it is.
     Frozen {
         /// dx, in radii.
         cell: f64,

@@ -1,9 +1,10 @@
-//! The characteristic function of the particle on the mesh: 1 on a triangle of which the sphere covers two thirds, else 0.
+//! The characteristic function of the particle on the mesh: 1 on a triangle of which the sphere covers two thirds,
+//! else 0.
 //!
 //! A triangle is rigid as a whole or not at all: its velocity is a polynomial, which D = 0 on any part makes rigid
-//! everywhere. Rigid triangles reach beyond the sphere, so that too many cost more than too few: near q = 2dx the drag is up to
-//! 13 % high when triangles join at one half of their area, and at most 8 % high when at two thirds. The more they must be
-//! covered, the later the drag freezes, at q = dx √(1 − share): here at 0.58 dx.
+//! everywhere. Rigid triangles reach beyond the sphere, so that too many cost more than too few: near q = 2dx the drag
+//! is up to 13 % high when triangles join at one half of their area, and at most 8 % high when at two thirds. The more
+//! they must be covered, the later the drag freezes, at q = dx √(1 − share): here at 0.58 dx.
 
 use super::element::Triangle;
 

@@ -5,9 +5,9 @@
 //!
 //! A − δ M = L D Lᵀ,  M the lumped masses of the pressures, each divided by the viscosity about it.
 //!
-//! With δ > 0 this matrix is quasi-definite: it has such factors in any order of elimination, without pivots, so that the
-//! order may be that of least fill. Refinement, x += (A − δM)⁻¹(l − A x), gains the factor δ/β² a step, β² ≈ 0.1 the constant
-//! of Babuška and Brezzi, and leaves nothing of δ in x.
+//! With δ > 0 this matrix is quasi-definite: it has such factors in any order of elimination, without pivots, so that
+//! the order may be that of least fill. Refinement, x += (A − δM)⁻¹(l − A x), gains the factor δ/β² a step, β² ≈ 0.1
+//! the constant of Babuška and Brezzi, and leaves nothing of δ in x.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::ldlt::factor::LdltRegularization;
@@ -27,8 +27,8 @@ const SHIFT: f64 = 1e-5;
 /// Steps of refinement: after three, l·x is known to rounding over ε.
 const REFINEMENTS: usize = 3;
 
-/// The last step may change l·x by this share. Where the particle touches the plane, pressures that are all but enclosed by
-/// it converge slowly, and hold up to a thousandth of a velocity that is all but zero.
+/// The last step may change l·x by this share. Where the particle touches the plane, pressures that are all but
+/// enclosed by it converge slowly, and hold up to a thousandth of a velocity that is all but zero.
 const MOST_CHANGE: f64 = 0.01;
 
 /// The matrix, and what all positions share of its factorisation.

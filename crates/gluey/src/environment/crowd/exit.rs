@@ -16,7 +16,8 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Whether a centre that went straight from one place to another (lengths) went through: 1 out, −1 back in, 0 neither.
+    /// Whether a centre that went straight from one place to another (lengths) went through: 1 out, −1 back in, 0
+    /// neither.
     #[must_use]
     pub fn crossed(&self, before: DVec3, after: DVec3) -> i64 {
         let (before, after) = (before.truncate(), after.truncate());

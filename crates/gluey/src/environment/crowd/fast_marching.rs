@@ -6,8 +6,8 @@
 //!
 //! Σ_axes (a (T − β)/h_axis)² = n²,  a = 3/2, β = (4T₁ − T₂)/3;  else a = 1, β = T₁.
 //!
-//! Second order over the whole grid needs times that are exact within a fixed distance of where the front starts: around
-//! a point all derivatives of T are unbounded.
+//! Second order over the whole grid needs times that are exact within a fixed distance of where the front starts:
+//! around a point all derivatives of T are unbounded.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,8 +36,8 @@ impl Grid {
         Self { origin: lower, spacing: DVec2::splat(cell), counts: [count(size.x), count(size.y)], wraps: [false; 2] }
     }
 
-    /// The same grid, with space that repeats along an axis (0 or 1) from an end on with a period (lengths): the spacing is
-    /// the greatest that is not above the present one and divides the period.
+    /// The same grid, with space that repeats along an axis (0 or 1) from an end on with a period (lengths): the
+    /// spacing is the greatest that is not above the present one and divides the period.
     #[must_use]
     pub fn repeated(mut self, axis: usize, lower: f64, period: f64) -> Self {
         let count = (period / self.spacing[axis] * (1.0 - 1e-9)).ceil().max(2.0);
@@ -90,7 +90,8 @@ impl Grid {
         })
     }
 
-    /// The images of a point in a box (lengths); along axes that do not repeat there is the point alone, wherever it is.
+    /// The images of a point in a box (lengths); along axes that do not repeat there is the point alone, wherever it
+    /// is.
     pub fn images(&self, point: DVec2, lower: DVec2, upper: DVec2) -> impl Iterator<Item = DVec2> + use<> {
         let period = self.period();
         let range = |axis: usize| {
@@ -136,8 +137,8 @@ impl Grid {
         }
     }
 
-    /// The four nodes around a point and the weights of bilinear interpolation; a point outside counts as the nearest one
-    /// of the grid, or as its image where space repeats.
+    /// The four nodes around a point and the weights of bilinear interpolation; a point outside counts as the nearest
+    /// one of the grid, or as its image where space repeats.
     #[must_use]
     pub fn around(&self, point: DVec2) -> [(usize, f64); 4] {
         let local = (point - self.origin) / self.spacing;

@@ -1,13 +1,13 @@
 //! The ways to the exits: how far walls are, and where to walk.
 //!
-//! A person walks the shortest way that keeps its centre at the distance ρ from all walls. Rather than forbidding what is
-//! nearer, which would give the staircases of the grid to corners, walking there is made slow,
+//! A person walks the shortest way that keeps its centre at the distance ρ from all walls. Rather than forbidding what
+//! is nearer, which would give the staircases of the grid to corners, walking there is made slow,
 //!
 //! n(x) = max(1, ρ/φ(x))^{3/2},  φ the distance to the nearest wall.
 //!
-//! The shortest ways stay the same: to go around a corner by the angle θ at the distance s < ρ takes n(s) s θ, which falls
-//! as s grows, as it does for every power above 1. But φ is known exactly at every node, so that a corner is round on the
-//! grid too; and who is pressed nearer to a wall still has a way.
+//! The shortest ways stay the same: to go around a corner by the angle θ at the distance s < ρ takes n(s) s θ, which
+//! falls as s grows, as it does for every power above 1. But φ is known exactly at every node, so that a corner is
+//! round on the grid too; and who is pressed nearer to a wall still has a way.
 
 use std::collections::BinaryHeap;
 
@@ -105,7 +105,8 @@ impl<'a> Survey<'a> {
         (edge(share(first), share(first.saturating_sub(1))), edge(share(last), share((last + 1).min(count))))
     }
 
-    /// The time ∫ n of the straight way between two points and the least distance to a wall on it; none where it is closed.
+    /// The time ∫ n of the straight way between two points and the least distance to a wall on it; none where it is
+    /// closed.
     fn straight(&self, a: DVec2, b: DVec2, keep: f64) -> Option<(f64, f64)> {
         let count = (SAMPLES * a.distance(b) / self.grid.cell()).ceil().max(1.0) as usize;
         let (mut sum, mut narrowest) = (0.0, f64::INFINITY);
@@ -146,8 +147,8 @@ impl<'a> Survey<'a> {
         })
     }
 
-    /// T of those who keep the distance ρ (length), from either side of the exits: labels are 2k on the inner side of exit
-    /// k, and 2k + 1 beyond it.
+    /// T of those who keep the distance ρ (length), from either side of the exits: labels are 2k on the inner side of
+    /// exit k, and 2k + 1 beyond it.
     pub(super) fn march(&self, keep: f64) -> Arrival {
         let slowness: Vec<f64> = self.clearance.iter().map(|clearance| self.slowness(*clearance, keep)).collect();
         let seeds: Vec<Seed> = self.seeds(keep).into_iter().map(|(seed, _)| seed).collect();
@@ -203,8 +204,8 @@ impl Field {
         Self { towards: arrival.towards, is_clear: survey.clearance.iter().map(|c| *c >= keep).collect() }
     }
 
-    /// Unit vector along the way from a point; zero where there is none. Nodes that are too near to walls say where those
-    /// go who stand there, and are asked only where all are.
+    /// Unit vector along the way from a point; zero where there is none. Nodes that are too near to walls say where
+    /// those go who stand there, and are asked only where all are.
     pub(super) fn direction(&self, grid: &Grid, point: DVec2) -> DVec2 {
         let around = grid.around(point);
         let mean = |asked: &dyn Fn(usize) -> bool| -> DVec2 {

@@ -25,7 +25,8 @@ use crate::geometry::{Extent, Images, Obstacle, Particles, Placed, Shape};
 
 /// Cells in the smallest radius, unless a size is given.
 const CELLS_IN_RADIUS: f64 = 4.0;
-/// Fewest cells in the smallest radius: the nodes around a person who touches a wall must be on the person's side of it.
+/// Fewest cells in the smallest radius: the nodes around a person who touches a wall must be on the person's side of
+/// it.
 const FEWEST_CELLS: f64 = 2.0;
 /// Ratio of radii that share a field: someone this much larger than the field is made for slides along a corner slower
 /// by no more than this.
@@ -98,8 +99,8 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Finds the ways of all these people around obstacles that are at rest; everybody must have one. In a periodic cell
-    /// exits and obstacles are there in every image of it, and ways lead through the faces where that is shorter.
+    /// Finds the ways of all these people around obstacles that are at rest; everybody must have one. In a periodic
+    /// cell exits and obstacles are there in every image of it, and ways lead through the faces where that is shorter.
     pub fn new(wishes: Wishes, people: &Particles, obstacles: &[Obstacle]) -> Result<Self, CrowdError> {
         let Wishes { speeds, exits, clearance, cell } = wishes;
         check(&speeds, &exits, clearance, people)?;
@@ -142,15 +143,12 @@ impl Crowd {
 impl Environment for Crowd {
     fn predict(&self, people: &Particles, span: Span, prediction: &mut Prediction) -> Result<(), EnvironmentError> {
         span.check()?;
-        prediction.velocity.clear();
-        let inverse_mass = prediction.metric.diagonal();
-        inverse_mass.clear();
+        prediction.clear();
         for (i, group) in people.group.iter().enumerate() {
             let Some(speed) = self.speeds.get(*group as usize) else {
                 return Err(EnvironmentError::invalid("group", group, "a group with a speed"));
             };
-            prediction.velocity.push(*speed * self.direction(people.position[i], people.radius[i]));
-            inverse_mass.push(1.0);
+            prediction.push(*speed * self.direction(people.position[i], people.radius[i]), 1.0);
         }
         Ok(())
     }
@@ -204,8 +202,8 @@ fn images(obstacle: &Obstacle, people: &Particles) -> Result<Option<Images>, Cro
     found.map_err(|why| CrowdError::CannotRepeat { name: obstacle.name.clone(), axis: ["x", "y", "z"][why.axis()] })
 }
 
-/// A grid over people, exits and walls, and `margin` around them: every way around a wall has room on it. Along a periodic
-/// axis it is the cell.
+/// A grid over people, exits and walls, and `margin` around them: every way around a wall has room on it. Along a
+/// periodic axis it is the cell.
 fn grid(
     people: &Particles,
     obstacles: &[Obstacle],
@@ -244,8 +242,8 @@ fn grid(
     Ok(grid)
 }
 
-/// Everybody must find an exit, and room on the way. What nodes tell of the room is too little by up to half the diagonal
-/// of a cell.
+/// Everybody must find an exit, and room on the way. What nodes tell of the room is too little by up to half the
+/// diagonal of a cell.
 fn check_ways(people: &Particles, survey: &Survey) -> Result<(), CrowdError> {
     let widest = survey.widest_ways();
     let unseen = std::f64::consts::FRAC_1_SQRT_2 * survey.grid.cell();

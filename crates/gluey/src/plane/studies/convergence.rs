@@ -28,7 +28,8 @@ pub struct Bounds {
     pub variation_bound: f64,
     /// ∫|λ_h| (momentum).
     pub impulse: f64,
-    /// m (|u¹ − u⁰| + Var(u_h) + ∫|f|) (momentum); the paper leaves out the first step, in which there is no contact yet.
+    /// m (|u¹ − u⁰| + Var(u_h) + ∫|f|) (momentum); the paper leaves out the first step, in which there is no contact
+    /// yet.
     pub impulse_bound: f64,
 }
 

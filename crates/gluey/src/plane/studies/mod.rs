@@ -1,4 +1,5 @@
-//! The numbers behind the figures and tables on one particle and a plane. Each study returns data; the command writes them.
+//! The numbers behind the figures and tables on one particle and a plane. Each study returns data; the command writes
+//! them.
 
 mod convergence;
 mod layers;

@@ -1,7 +1,7 @@
 //! Smooth against rough: the rougher the surfaces, the earlier the take-off.
 //!
-//! In the paper's experiment γ is back at 0 when the pull of 2 has paid |γ_min| back: at t = 2 + r²|γ_min|/(2m), if γ came
-//! down to γ_min at all; a smooth particle has γ = −4m/r² at t = 2 and leaves at t = 4.
+//! In the paper's experiment γ is back at 0 when the pull of 2 has paid |γ_min| back: at t = 2 + r²|γ_min|/(2m), if γ
+//! came down to γ_min at all; a smooth particle has γ = −4m/r² at t = 2 and leaves at t = 4.
 
 use crate::plane::{Experiment, Grid, PlaneError, Sample, algorithm, exact, lubrication};
 

@@ -1,11 +1,11 @@
 //! Contact times that cluster, and whether the limit model has one solution.
 //!
-//! After t* the force repeats itself on ever shorter intervals towards t*: it is 1 on [t* + 2^k, t* + 1.5·2^k) and −1.8 on
-//! [t* + 1.5·2^k, t* + 2^{k+1}), for all k. At t* the particle touches the plane with u = 0 and γ = 0.
+//! After t* the force repeats itself on ever shorter intervals towards t*: it is 1 on [t* + 2^k, t* + 1.5·2^k) and −1.8
+//! on [t* + 1.5·2^k, t* + 2^{k+1}), for all k. At t* the particle touches the plane with u = 0 and γ = 0.
 //!
-//! *Dry* (γ_min = 0) there are two solutions. One takes off at t* + 2^k for all even k, flies over the push that follows
-//! and over the next pull, and is back before t* + 2^{k+2}; the other does so for all odd k. Cut off below 2^{−K} the force
-//! has one solution: which of the two depends on the parity of K, however large K is.
+//! *Dry* (γ_min = 0) there are two solutions. One takes off at t* + 2^k for all even k, flies over the push that
+//! follows and over the next pull, and is back before t* + 2^{k+2}; the other does so for all odd k. Cut off below
+//! 2^{−K} the force has one solution: which of the two depends on the parity of K, however large K is.
 //!
 //! *Glued* (γ_min < 0) the hits cluster as well, but the solution is one: docs/plane.md has the proof.
 
@@ -75,8 +75,8 @@ pub struct Family {
     pub gamma_min: f64,
     /// t* (time).
     pub start: f64,
-    /// The two exact solutions, for even and odd K, at times evenly spaced in ln(t − t*); the same, to rounding, where there
-    /// is only one.
+    /// The two exact solutions, for even and odd K, at times evenly spaced in ln(t − t*); the same, to rounding, where
+    /// there is only one.
     pub solutions: [Vec<Sample>; 2],
     /// max |q_even − q_odd| (length).
     pub apart: f64,
