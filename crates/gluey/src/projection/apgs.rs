@@ -28,8 +28,8 @@
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested from time to time: where it rose,
 //! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
 //!
-//! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`Levers`]). Where
-//! the metric is known by its products alone, the projected gradient method takes over.
+//! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`RigidRows`]).
+//! Where the metric is known by its products alone, the projected gradient method takes over.
 
 use std::num::NonZeroU32;
 
@@ -37,8 +37,8 @@ use glam::DVec3;
 
 use super::blocks::{Advance, Blocks, Leap};
 use super::interior_point::{self, Solution};
-use super::levers::Levers;
 use super::quads::Objective;
+use super::rigid_rows::RigidRows;
 use super::sweep::Pace;
 use super::{
     AcceleratedGradient, Accuracy, Criteria, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS, Status, Watch,
@@ -85,7 +85,7 @@ const ROUNDING: f64 = 1e-13;
 #[derive(Default)]
 pub struct AcceleratedGaussSeidel {
     blocks: Blocks,
-    levers: Levers,
+    rigid_rows: RigidRows,
     /// As the user wants.
     count: Option<NonZeroU32>,
     velocity: Vec<DVec3>,
@@ -96,16 +96,16 @@ pub struct AcceleratedGaussSeidel {
 
 impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, impulses: &mut [f64]) -> Outcome {
-        let Self { blocks, levers, count, velocity, watch, by_products } = self;
+        let Self { blocks, rigid_rows, count, velocity, watch, by_products } = self;
         let task = Task { problem, criteria, velocity, watch };
         let Some(mobility) = &problem.mobility else {
             blocks.load(problem, impulses, count.unwrap_or_else(|| blocks_for(problem.inverse_mass.len())));
             return task.sweep(blocks, problem.steepest(), impulses);
         };
         if let Some(rigid) = mobility.as_rigid() {
-            levers.load(problem, rigid, impulses);
-            let steepest = levers.steepest();
-            return task.sweep(levers, steepest, impulses);
+            rigid_rows.load((problem, rigid), impulses, *count);
+            let steepest = rigid_rows.steepest();
+            return task.sweep(rigid_rows, steepest, impulses);
         }
         let outcome = by_products.solve(problem, criteria, impulses);
         by_products.velocity_into(problem, impulses, velocity);
@@ -192,7 +192,7 @@ impl Sweeps for Blocks {
     }
 }
 
-impl Sweeps for Levers {
+impl Sweeps for RigidRows {
     const OVER_RELAXATION: f64 = 1.1;
 
     fn unload(&mut self, problem: &Problem, impulses: &mut [f64], velocity: &mut Vec<DVec3>) {
@@ -217,11 +217,11 @@ impl Sweeps for Levers {
     }
 
     fn residual(&mut self) -> f64 {
-        (*self).residual()
+        self.residual()
     }
 
     fn objective(&mut self, _: &Problem) -> Objective {
-        (*self).objective()
+        self.objective()
     }
 }
 
