@@ -18,7 +18,7 @@ use crate::{Wishes, cpu, on_threads, ratio};
 const TOLERANCE: f64 = 1e-4;
 /// A row of bodies that turn has 96 bytes where that of spheres has 32, a body 64 where a sphere has 32, and a spin beside the
 /// velocity.
-const TURNING: f64 = 3.0;
+const TURNING: f64 = 2.5;
 const HEIGHT: f64 = 25.0;
 const STEPS: u32 = 20;
 const REPEAT: usize = 3;
