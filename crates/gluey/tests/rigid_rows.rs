@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use glam::{DMat3, DQuat, DVec3};
 use gluey::projection::{
-    ALONE, AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, Mobility, Outcome, Problem,
-    Projection, Response, Rigid, Row, Status, WALL,
+    ALONE, AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, Outcome, Problem, Projection,
+    Response, Rigid, Row, Status, WALL,
 };
 use proptest::prelude::*;
 
