@@ -66,6 +66,8 @@ pub struct Moves {
     arm: Vec<DVec3>,
     /// The velocities that the projection found, linear in the impulses.
     linear: Vec<DVec3>,
+    /// How the clumps turn by the velocities found.
+    motions: Vec<RigidMotion>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -124,9 +126,10 @@ impl Moves {
             let push = Push::on(clump, &Spheres { particles, arms: &self.arm }, integration.inertia, prediction);
             let too_fast = |turn: Turn| turn.of(index);
             let (one, response) = push.midpoint(clump, integration).map_err(too_fast)?;
+            let motion = RigidMotion::new(one.apriori, integration.dt);
             for sphere in clump.spheres() {
                 metric.arm[sphere] = self.arm[sphere] - one.resistance;
-                prediction.velocity[sphere] = secant(one.apriori, self.arm[sphere], integration.dt);
+                prediction.velocity[sphere] = motion.mean_velocity(self.arm[sphere]);
             }
             self.list.push(one);
             metric.responses.push(response);
@@ -156,9 +159,11 @@ impl Moves {
             one.twist = Twist { velocity, spin };
             refuse_turn(spin, problem.dt).map_err(|turn| turn.of(index))?;
         }
+        self.motions.clear();
+        self.motions.extend(self.list.iter().map(|one| RigidMotion::new(one.twist, problem.dt)));
         for ((v, owner), arm) in velocity.iter_mut().zip(&metric.owner).zip(&self.arm) {
             if *owner != ALONE {
-                *v = secant(self.list[*owner as usize].twist, *arm, problem.dt);
+                *v = self.motions[*owner as usize].mean_velocity(*arm);
             }
         }
         Ok(())
@@ -267,7 +272,23 @@ fn turned_by(angle: DVec3) -> DQuat {
     DQuat::from_scaled_axis(angle)
 }
 
-/// The mean velocity of a sphere over the step: V + (exp(hω) a − a)/h.
-fn secant(twist: Twist, arm: DVec3, dt: f64) -> DVec3 {
-    twist.velocity + (turned_by(twist.spin * dt) * arm - arm) / dt
+/// How a clump goes and turns in a step.
+#[derive(Clone, Copy)]
+struct RigidMotion {
+    /// V.
+    velocity: DVec3,
+    /// exp(hω).
+    turn: DQuat,
+    dt: f64,
+}
+
+impl RigidMotion {
+    fn new(twist: Twist, dt: f64) -> Self {
+        Self { velocity: twist.velocity, turn: turned_by(twist.spin * dt), dt }
+    }
+
+    /// The mean velocity of a sphere over the step: V + (exp(hω) a − a)/h.
+    fn mean_velocity(&self, arm: DVec3) -> DVec3 {
+        self.velocity + (self.turn * arm - arm) / self.dt
+    }
 }

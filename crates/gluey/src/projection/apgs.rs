@@ -28,15 +28,15 @@
 //! No proof of convergence is known for accelerated sweeps, so the objective is tested from time to time: where it rose,
 //! the solver sweeps plainly for a while, which can only lower it, and each time twice as long as the last.
 //!
-//! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`Levers`]). Where
-//! the metric is known by its products alone, the projected gradient method takes over.
+//! A sweep needs the rows of A one at a time: those of spheres on their own ([`Blocks`]), or of clumps ([`RigidRows`]).
+//! Where the metric is known by its products alone, the projected gradient method takes over.
 
 use std::num::NonZeroU32;
 
 use super::blocks::{Advance, Blocks, Leap};
 use super::interior_point::{self, End};
-use super::levers::Levers;
 use super::quads::Objective;
+use super::rigid_rows::RigidRows;
 use super::sweep::Pace;
 use super::{
     AcceleratedGradient, Accuracy, Criteria, Metric, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS,
@@ -84,7 +84,7 @@ const ROUNDING: f64 = 1e-13;
 #[derive(Default)]
 pub struct AcceleratedGaussSeidel {
     blocks: Blocks,
-    levers: Levers,
+    rigid_rows: RigidRows,
     /// As the user wants.
     count: Option<NonZeroU32>,
     watch: Watch,
@@ -94,7 +94,7 @@ pub struct AcceleratedGaussSeidel {
 
 impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
-        let Self { blocks, levers, count, watch, by_products } = self;
+        let Self { blocks, rigid_rows, count, watch, by_products } = self;
         match &problem.prediction.metric {
             Metric::Diagonal(_) => {
                 let count = count.unwrap_or_else(|| blocks_for(problem.bodies()));
@@ -102,9 +102,9 @@ impl Projection for AcceleratedGaussSeidel {
                 Task { problem, criteria, watch, solution }.sweep(blocks, problem.steepest())
             }
             Metric::Rigid(rigid) => {
-                levers.load(problem, rigid, &solution.impulses);
-                let steepest = levers.steepest();
-                Task { problem, criteria, watch, solution }.sweep(levers, steepest)
+                rigid_rows.load((problem, rigid), &solution.impulses, *count);
+                let steepest = rigid_rows.steepest();
+                Task { problem, criteria, watch, solution }.sweep(rigid_rows, steepest)
             }
             Metric::Operator { .. } => by_products.solve(problem, criteria, solution),
         }
@@ -185,7 +185,7 @@ impl Sweeps for Blocks {
     }
 }
 
-impl Sweeps for Levers {
+impl Sweeps for RigidRows {
     const OVER_RELAXATION: f64 = 1.1;
 
     fn unload(&mut self, problem: &Problem, solution: &mut Solution) {
@@ -210,11 +210,11 @@ impl Sweeps for Levers {
     }
 
     fn residual(&mut self) -> f64 {
-        (*self).residual()
+        self.residual()
     }
 
     fn objective(&mut self, _: &Problem) -> Objective {
-        (*self).objective()
+        self.objective()
     }
 }
 

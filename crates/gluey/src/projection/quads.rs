@@ -13,11 +13,11 @@ use crate::room::{make_room, refill, set_length};
 /// Rows of a piece, or a few more.
 pub(super) const PIECE: usize = 2_048;
 /// Colours of a piece; rows of a body with more wait for the next round.
-const COLOURS: usize = 32;
+pub(super) const COLOURS: usize = 32;
 /// Bodies at the end of a list that stand for the wall: were it one, each row at a wall would wait for the one before.
 pub(super) const WALLS: usize = 16;
 /// No row: pads a quad.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Rows in the order of the sweep.
 #[derive(Default)]
@@ -37,15 +37,15 @@ pub(super) struct Quads {
 
 /// Colours of the rows of a piece.
 #[derive(Default)]
-struct Colouring {
+pub(super) struct Colouring {
     /// Bits of the colours that each body has rows of.
     taken: Vec<u32>,
     /// The rows of the round, each with its colour.
-    rows: Vec<(Joining, u32)>,
+    pub rows: Vec<(Joining, u32)>,
     /// How many there are of each colour, and then where the next goes.
-    next: [usize; COLOURS],
+    pub next: [usize; COLOURS],
     /// Rows that got no colour.
-    left: Vec<Joining>,
+    pub left: Vec<Joining>,
 }
 
 /// A row of the problem, and the bodies of a list that it joins.
@@ -72,7 +72,7 @@ impl Quads {
         self.sheet.clear(bodies.len());
         self.bounds.clear();
         self.unknowns.clear();
-        refill(&mut self.colouring.taken, bodies.len(), 0);
+        self.colouring.clear(bodies.len());
     }
 
     /// Puts a piece into quads that share no body, colour by colour, and adds M⁻¹ Gᵀ Λ of its rows to V.
@@ -237,8 +237,13 @@ impl Quads {
 }
 
 impl Colouring {
+    /// For so many bodies, the last of which are walls.
+    pub(super) fn clear(&mut self, bodies: usize) {
+        refill(&mut self.taken, bodies, 0);
+    }
+
     /// Gives each row the first colour that none of its bodies has; walls have none.
-    fn colour(&mut self, rows: &[Joining], bodies: usize) {
+    pub(super) fn colour(&mut self, rows: &[Joining], bodies: usize) {
         self.rows.clear();
         self.next = [0; COLOURS];
         make_room(&mut self.rows, rows.len());

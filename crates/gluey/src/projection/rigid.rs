@@ -92,8 +92,9 @@ impl Mobility for Rigid {
             ALONE if i == j => self.inverse_mass[i],
             owner if owner != ALONE && owner == self.owner[j] => {
                 let Response { inverse_mass, inverse_inertia } = self.responses[owner as usize];
-                let torque = inverse_inertia * self.arm[j].cross(direction);
-                inverse_mass + torque.dot(self.arm[i].cross(direction))
+                let torque = self.arm[j].cross(direction);
+                let felt = if i == j { torque } else { self.arm[i].cross(direction) };
+                inverse_mass + (inverse_inertia * torque).dot(felt)
             }
             _ => 0.0,
         }

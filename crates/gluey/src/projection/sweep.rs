@@ -152,7 +152,7 @@ impl Motion {
         }
     }
 
-    fn of_lanes(against: [f64; 4], squared: [f64; 4], largest: [f64; 4]) -> Self {
+    pub fn of_lanes(against: [f64; 4], squared: [f64; 4], largest: [f64; 4]) -> Self {
         Self {
             against: against.iter().sum(),
             squared: squared.iter().sum(),
@@ -273,12 +273,13 @@ fn narrow_relax<const KEEP: bool>(bodies: &mut [Body], Rows { sheet, bounds, unk
 /// The same with four lanes: a body is one load and one store.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "loads and stores of whole registers; each goes through a reference of that size")]
-mod wide {
+pub(super) mod wide {
     use std::arch::x86_64::{
         __m256d, _CMP_UNORD_Q, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blend_pd, _mm256_castsi256_pd,
-        _mm256_cmp_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_max_pd, _mm256_min_pd,
-        _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd,
-        _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd, _mm256_sub_pd, _mm256_unpackhi_pd,
+        _mm256_cmp_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_hadd_pd, _mm256_load_pd, _mm256_loadu_pd,
+        _mm256_max_pd, _mm256_min_pd, _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd, _mm256_permute2f128_pd,
+        _mm256_permute4x64_pd, _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setzero_pd, _mm256_store_pd,
+        _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd,
     };
     use std::ptr::{from_mut, from_ref};
 
@@ -297,7 +298,7 @@ mod wide {
     /// Quads that a sweep asks for memory in advance.
     const AHEAD: usize = 32;
 
-    pub(super) fn is_possible() -> bool {
+    pub(in super::super) fn is_possible() -> bool {
         std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
     }
 
@@ -439,21 +440,19 @@ mod wide {
         unsafe { _mm256_store_pd(from_mut(body).cast(), to) }
     }
 
-    /// The arrays of quads and unknowns start at multiples of 32 bytes, as asserted above.
+    /// Fast where the lanes start at a multiple of 32 bytes, as those of quads and unknowns do.
     #[target_feature(enable = "avx2,fma")]
-    fn load(lanes: &[f64; 4]) -> __m256d {
-        debug_assert!(lanes.as_ptr().addr().is_multiple_of(32));
-        unsafe { _mm256_load_pd(lanes.as_ptr()) }
+    pub(in super::super) fn load(lanes: &[f64; 4]) -> __m256d {
+        unsafe { _mm256_loadu_pd(lanes.as_ptr()) }
     }
 
     #[target_feature(enable = "avx2,fma")]
-    fn store(lanes: &mut [f64; 4], to: __m256d) {
-        debug_assert!(lanes.as_ptr().addr().is_multiple_of(32));
-        unsafe { _mm256_store_pd(lanes.as_mut_ptr(), to) }
+    pub(in super::super) fn store(lanes: &mut [f64; 4], to: __m256d) {
+        unsafe { _mm256_storeu_pd(lanes.as_mut_ptr(), to) }
     }
 
     #[target_feature(enable = "avx2,fma")]
-    fn lanes(value: __m256d) -> [f64; 4] {
+    pub(in super::super) fn lanes(value: __m256d) -> [f64; 4] {
         let mut lanes = Unknowns::default();
         store(&mut lanes.x, value);
         lanes.x
