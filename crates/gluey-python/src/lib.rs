@@ -35,7 +35,7 @@ mod _gluey {
     #[pymodule_export]
     use super::project::project;
     #[pymodule_export]
-    use super::runs::{Frames, manifest};
+    use super::runs::{Frames, manifest, series_columns};
     #[pymodule_export]
     use super::{schema, version};
     use pyo3::prelude::*;

@@ -79,6 +79,6 @@ pub use manifest::{Formats, Group, Manifest, RunInfo};
 pub use recorder::{
     IfPresent, Recorder, Timing, checkpoint_path, is_being_written, previous_checkpoint_path, refuse_other_run,
 };
-pub use series::Observation;
+pub use series::{Column, Figure, Observation, Row, Runs, Told};
 pub use snapshot::{Snapshot, Snapshots};
 pub use summary::{CheckpointStatus, RunSummary};
