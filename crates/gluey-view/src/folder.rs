@@ -12,6 +12,7 @@ use gluey_render::{Body, Wall, colour_table};
 use serde_json::{Value, json};
 
 use crate::ViewError;
+use crate::fields::fields;
 
 /// Most of the series that one answer holds (bytes).
 const CHUNK: u64 = 1 << 20;
@@ -84,6 +85,7 @@ impl RunFolder {
                 "camera": picture.camera.map(|eye| eye.to_array()),
                 "up": picture.up.map(|up| up.to_array()),
             },
+            "fields": fields(),
             "colours": colour_table().map(|map| map.as_flattened().to_vec()),
             "trouble": self.stage.as_ref().err(),
             "stored": !matches!(*self.frames(), Frames::None),

@@ -22,6 +22,7 @@
 mod assets;
 mod connections;
 mod error;
+mod fields;
 mod folder;
 mod gallery;
 mod guard;

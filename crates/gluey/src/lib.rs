@@ -67,6 +67,7 @@
 
 pub mod adhesion;
 mod ahead;
+mod choice;
 pub mod clump;
 pub mod contact;
 pub mod environment;

@@ -15,6 +15,7 @@ use super::periodic::PeriodicFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
+use crate::projection::Method;
 
 /// A gluey scene.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -575,7 +576,7 @@ pub struct TubeFile {
 #[serde(deny_unknown_fields, default)]
 pub struct SolverFile {
     /// The method.
-    pub method: MethodFile,
+    pub method: Method,
     /// Residual to reach, a length relative to the smallest radius (default 1e-6).
     pub tolerance: Option<Positive>,
     /// Limit on sweeps (default 200000).
@@ -588,21 +589,6 @@ pub struct SolverFile {
     pub at_limit: RecourseFile,
     /// What to do when closing obstacles leave no admissible velocity.
     pub when_pinched: RecourseFile,
-}
-
-/// A method for the projection.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodFile {
-    /// Accelerated projected Gauss–Seidel.
-    #[default]
-    Apgs,
-    /// Accelerated projected gradient.
-    Apgd,
-    /// The paper's Uzawa algorithm.
-    Uzawa,
-    /// Interior points with a sparse factorisation.
-    InteriorPoint,
 }
 
 /// Which impulses, where several give the same velocity.

@@ -5,6 +5,7 @@
 mod attachment;
 mod build;
 mod clumps;
+mod colour_by;
 mod crowd;
 mod diagnostics;
 mod file;
@@ -20,11 +21,13 @@ mod value;
 
 use std::path::Path;
 
-pub use diagnostics::{Problem, SceneError, suggestion};
+pub use colour_by::{ColourBy, Field, OfContact, Rule, Scalar, Start, Vector};
+pub use diagnostics::{Problem, SceneError};
 pub use file::SceneFile;
-pub use picture::{ColourBy, ObstacleStyle, Picture, Range, Size};
+pub use picture::{ObstacleStyle, Picture, Range, Size};
 pub use value::Colour;
 
+pub use crate::choice::suggestion;
 use crate::geometry::Obstacle;
 use crate::measures::Instrument;
 use crate::simulation::Simulation;

@@ -8,8 +8,8 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, Nonnegat
 use glam::DVec3;
 use gluey::environment::RotnePrager;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, LeastNorm, Mobility, Problem, ProblemFile,
-    ProblemFileError, Projection, Row, Status, Uzawa, WALL,
+    AcceleratedGradient, Criteria, LeastNorm, Method, Mobility, Problem, ProblemFile, ProblemFileError, Projection,
+    Row, Status, WALL,
 };
 use proptest::prelude::*;
 
@@ -102,12 +102,7 @@ fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
 }
 
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
-    vec![
-        ("apgs", Box::new(AcceleratedGaussSeidel::default())),
-        ("apgd", Box::new(AcceleratedGradient::default())),
-        ("uzawa", Box::new(Uzawa)),
-        ("interior-point", Box::new(InteriorPoint::default())),
-    ]
+    Method::ALL.map(|method| (method.name(), method.solver())).into()
 }
 
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
