@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use gluey::geometry::Extent;
 use gluey::scene::Stage;
-use gluey::trajectory::{CompactFrames, Intervention, Manifest, Snapshots, TrajectoryError, encode, is_being_written};
+use gluey::trajectory::{
+    CompactFrames, Format, Intervention, Manifest, Snapshots, TrajectoryError, encode, is_being_written,
+};
 use gluey_render::{Body, Wall, colour_table};
 use serde_json::{Value, json};
 
@@ -51,8 +53,8 @@ impl RunFolder {
         let scene = scene.unwrap_or(Path::new("scene.toml"));
         let stage = Stage::parse(&manifest.info.scene_text, scene).map_err(|error| error.to_string());
         let frames = match manifest.formats {
-            formats if formats.compact => Frames::Compact(CompactFrames::new(path)),
-            formats if formats.vtk => Frames::Vtk,
+            formats if formats.contains(Format::Compact) => Frames::Compact(CompactFrames::new(path)),
+            formats if formats.contains(Format::Vtk) => Frames::Vtk,
             _ => Frames::None,
         };
         Ok(Self { path: path.to_owned(), manifest, stage, frames: Mutex::new(frames) })

@@ -72,6 +72,7 @@ pub mod clump;
 pub mod contact;
 pub mod environment;
 pub mod expression;
+mod format;
 pub mod geometry;
 pub mod interaction;
 pub mod logbook;

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::crowd;
 use super::diagnostics::Problem;
 use super::file::{
-    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, FractionFile, GlueyFile, ImpulsesFile, LawFile,
-    RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
+    AggregatingFile, ChangingVector, DragFile, ForceFile, FractionFile, GlueyFile, ImpulsesFile, LawFile, RecourseFile,
+    ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
 use super::measure::Laboratory;
 use super::openings::Doors;
@@ -27,6 +27,7 @@ use crate::environment::{
     RICHARDSON_ZAKI, Signal, Signal3, Table,
 };
 use crate::expression::{Expression, ExpressionError};
+use crate::format::Formats;
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Surroundings};
 use crate::neighbours;
 use crate::openings::Openings;
@@ -267,15 +268,12 @@ fn settings(file: &SceneFile) -> Settings {
 
 fn output(file: &SceneFile) -> Output {
     let every = |given: Option<std::num::NonZeroU64>, default: u64| given.map_or(default, std::num::NonZeroU64::get);
-    let writes = |format| file.output.formats.as_ref().is_none_or(|formats| formats.contains(&format));
     let steps = steps_until(file.time.until.0, file.time.dt.0);
     Output {
         frame_every: every(file.output.frame_every, (steps / FRAMES).max(1)),
         series_every: every(file.output.series_every, 1),
         checkpoint_every: every(file.output.checkpoint_every, 1000),
-        vtk: writes(FormatFile::Vtk),
-        xyz: writes(FormatFile::Xyz),
-        compact: writes(FormatFile::Compact),
+        formats: file.output.formats.as_ref().map_or(Formats::ALL, |formats| formats.iter().copied().collect()),
     }
 }
 

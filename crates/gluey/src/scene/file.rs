@@ -15,6 +15,7 @@ use super::periodic::PeriodicFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
+use crate::format::Format;
 use crate::projection::Method;
 
 /// A gluey scene.
@@ -623,19 +624,7 @@ pub struct OutputFile {
     /// Steps between checkpoints (default 1000).
     pub checkpoint_every: Option<std::num::NonZeroU64>,
     /// Formats of the frames (default all).
-    pub formats: Option<Vec<FormatFile>>,
-}
-
-/// A format of frames.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum FormatFile {
-    /// VTK XML for ParaView.
-    Vtk,
-    /// Extended XYZ for OVITO.
-    Xyz,
-    /// One file of few bytes for the viewer, which reads VTK where there is none.
-    Compact,
+    pub formats: Option<Vec<Format>>,
 }
 
 /// Obstacles that move as one.

@@ -28,6 +28,7 @@ pub use picture::{ObstacleStyle, Picture, Range, Size};
 pub use value::Colour;
 
 pub use crate::choice::suggestion;
+use crate::format::Formats;
 use crate::geometry::Obstacle;
 use crate::measures::Instrument;
 use crate::simulation::Simulation;
@@ -50,12 +51,8 @@ pub struct Output {
     pub series_every: u64,
     /// Steps between checkpoints.
     pub checkpoint_every: u64,
-    /// Frames as VTK XML.
-    pub vtk: bool,
-    /// Frames as extended XYZ.
-    pub xyz: bool,
-    /// Frames in few bytes, for the viewer.
-    pub compact: bool,
+    /// What frames are written as.
+    pub formats: Formats,
 }
 
 /// What of a scene is needed to draw a run of it: all but the particles, which its frames hold.
