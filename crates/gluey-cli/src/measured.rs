@@ -294,7 +294,9 @@ impl Measured {
         let quantiles = |of: &Quantiles| json!({ "count": of.count, "mean": of.mean, "quantiles": of.at, "shares": Quantiles::SHARES });
         let tensor = |stress: &DMat3| {
             let mut value = json!({});
-            of_stress(*stress, self.dimension).iter().for_each(|figure| insert(&mut value, figure));
+            for figure in of_stress(*stress, self.dimension) {
+                insert(&mut value, &figure);
+            }
             value
         };
         let fit = |fit: &Option<Fit>| {
@@ -325,7 +327,9 @@ impl Measured {
         });
         let clusters = self.clusters.figures(self.gyration, self.sandbox.as_ref());
         let figures = [&self.coordination.figures()[..], &network.figures(), &self.settling.figures(), &clusters];
-        figures.concat().iter().for_each(|figure| insert(&mut value, figure));
+        for figure in figures.concat() {
+            insert(&mut value, &figure);
+        }
         value
     }
 }
@@ -429,4 +433,31 @@ fn place(region: &Region) -> String {
     let axes = ["x", "y", "z"].iter().enumerate().take(region.dimension());
     let sides = axes.map(|(k, axis)| format!("{axis} {} to {}", number(lower[k]), number(upper[k])));
     sides.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_that_no_sentence_tells_has_a_row_and_all_have_a_place_for_programs() {
+        let (network, settling, clusters) = (Network::default(), Settling::default(), Clusters::default());
+        let coordination = Coordination { free: 1, distribution: vec![1, 3], ..Coordination::default() };
+        let tables =
+            [&coordination.figures()[..], &network.figures(), &settling.figures(), &clusters.figures(1.5, None)];
+        for figure in tables.concat() {
+            let mut value = Value::Null;
+            insert(&mut value, &figure);
+            let found = figure.key.split('.').fold(&value, |object, name| &object[name]);
+            assert_eq!(found.is_null(), figure.value.number().is_nan(), "{value}");
+        }
+        assert_eq!(told("{free} of {particles}", &coordination.figures()), "25 % of 0");
+        let value = Quantity::Count(3);
+        let new = Figure { name: "new", key: "a.b", about: "what is new", unit: "length", value };
+        assert!(!is_worded(&new));
+        assert_eq!(plain(&new), ("new", "3: what is new (length)".to_owned()));
+        let mut value = json!({ "a": { "c": 1 } });
+        insert(&mut value, &new);
+        assert_eq!(value, json!({ "a": { "b": 3, "c": 1 } }));
+    }
 }

@@ -37,7 +37,11 @@ fn entries(style: &Style) -> Vec<Entry> {
         ColourBy::Group if style.groups.len() < 2 => {}
         ColourBy::Group => entries.push(Entry::Groups),
         field => {
-            entries.push(Entry::Bar { title: field.field().title.to_owned(), range: style.range, of: Scale::Particles })
+            entries.push(Entry::Bar {
+                title: field.field().title.to_owned(),
+                range: style.range,
+                of: Scale::Particles,
+            });
         }
     }
     if let Some(scale) = style.glue {

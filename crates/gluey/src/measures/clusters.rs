@@ -25,14 +25,14 @@ impl Clusters {
                 key: "clusters.count",
                 about: "clusters of two bodies or more",
                 unit: "",
-                value: Quantity::Count(self.count() as i64),
+                value: Quantity::Count(self.count().cast_signed() as i64),
             },
             Figure {
                 name: "largest",
                 key: "clusters.largest",
                 about: "bodies of the largest",
                 unit: "",
-                value: Quantity::Count(self.largest() as i64),
+                value: Quantity::Count(self.largest().cast_signed() as i64),
             },
             Figure {
                 name: "size",

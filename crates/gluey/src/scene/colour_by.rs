@@ -196,7 +196,7 @@ mod tests {
         let mut particles = Particles::default();
         for (k, centre) in [DVec3::X, DVec3::Y, DVec3::Z].into_iter().enumerate() {
             particles.push(centre, 1.0 + k as f64, 4.0 - k as f64);
-            particles.group[k] = k as u32 % 2;
+            particles.group[k] = 2 - k as u32;
         }
         particles.velocity[1] = DVec3::new(3.0, 4.0, -12.0);
         let contact = |pair, gamma, impulse| ContactGeometry {
@@ -206,7 +206,7 @@ mod tests {
         };
         let contacts = [contact(Pair::particles(0, 1), -1.0, 5.0), contact(Pair::obstacle(1, 0, 0), -2.0, 3.0)];
         let told = |field: ColourBy| match field {
-            ColourBy::Group => [0.0, 1.0, 0.0],
+            ColourBy::Group => [2.0, 1.0, 0.0],
             ColourBy::Speed => [0.0, 13.0, 0.0],
             ColourBy::Radius => [1.0, 2.0, 3.0],
             ColourBy::Mass => [4.0, 3.0, 2.0],

@@ -40,12 +40,15 @@ pub(super) struct Home<'a> {
 /// A writer that was made.
 pub(super) type Made = Result<Box<dyn FrameWriter>, TrajectoryError>;
 
+/// What of the file that grows was found to be there; none where no file grows.
+pub(super) type Found = Result<Option<Checked>, TrajectoryError>;
+
 /// A format as run folders know it.
 pub(super) struct Kind {
     /// Starts without frames.
     pub(super) create: fn(Home) -> Made,
-    /// Refuses frames that are not those of a checkpoint, and tells what of the file that grows they are.
-    pub(super) check: fn(Home, &[FrameStamp], Option<Grown>) -> Result<Option<Checked>, TrajectoryError>,
+    /// Refuses frames that are not those of a checkpoint.
+    pub(super) check: fn(Home, &[FrameStamp], Option<Grown>) -> Found,
     /// Goes on after these frames, which were checked; later ones go.
     pub(super) resume: fn(Home, &[FrameStamp], Option<Checked>) -> Made,
     /// Removes all frames.
