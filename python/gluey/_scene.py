@@ -296,7 +296,7 @@ class Scene:
         inertia: bool | None = None,
         crowd: Mapping[str, Any] | None = None,
     ) -> Scene:
-        """Gravity (length / time²), drag, flow of the fluid (expressions of x, y, z, t; length / time), inertia; or a crowd.
+        """Gravity (length / time²), drag, flow of the fluid (expressions of x, y, z, t; length / time), inertia; a crowd.
 
         drag: a number ζ (mass / time), or a table as in scene files, such as ``{"stokes": {"viscosity": 1e-3}}``.
         crowd: people on their way to exits, a table as in scene files.
@@ -386,8 +386,8 @@ class Scene:
         velocity: Vector | None = None,
         group: str | None = None,
     ) -> Scene:
-        """Particles on a lattice in a box (lengths), shaken by a share `jitter` of the room between them; radius: one number,
-        or the least and the greatest; count: at most so many, lowest first."""
+        """Particles on a lattice in a box (lengths), shaken by a share `jitter` of the room between them; radius: one
+        number, or the least and the greatest; count: at most so many, lowest first."""
         keys = _given(lower=lower, upper=upper, spacing=spacing, radius=radius)
         source = {"lattice": keys | _given(jitter=jitter, arrangement=arrangement, count=count)}
         return self.add("particles", _given(group=group, mass=mass, density=density, velocity=velocity, source=source))

@@ -291,7 +291,10 @@ impl Measured {
             let corner = |of: DVec3| of.to_array()[..self.dimension].to_vec();
             json!({ "lower": corner(region.lower()), "upper": corner(region.upper()), "fraction": fraction })
         };
-        let quantiles = |of: &Quantiles| json!({ "count": of.count, "mean": of.mean, "quantiles": of.at, "shares": Quantiles::SHARES });
+        let quantiles = |of: &Quantiles| {
+            let shares = Quantiles::SHARES;
+            json!({ "count": of.count, "mean": of.mean, "quantiles": of.at, "shares": shares })
+        };
         let tensor = |stress: &DMat3| {
             let mut value = json!({});
             for figure in of_stress(*stress, self.dimension) {

@@ -2,7 +2,7 @@
 
 import { eachContact, idOf } from './frame.js';
 
-/** The fields one can choose by name: those of pictures, as the server tells them, and clusters, which the page finds. */
+/** The fields one can choose by name: those of pictures, as the server tells them, and clusters, found here. */
 export const fieldsOf = (description) => new Map(
   [...description.fields, { name: 'cluster', title: 'cluster' }].map((field) => [field.name, field]),
 );

@@ -1,4 +1,4 @@
-// The page finds the values of fields as pictures do: fields.json holds frames and what the table of gluey tells of them.
+// The page finds the values of fields as pictures do: fields.json has frames and what the table of gluey tells of them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

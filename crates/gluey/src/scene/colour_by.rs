@@ -1,5 +1,5 @@
-//! What the colours of particles tell: one row a field, with its name, its title and its value. Pictures compute it here,
-//! the viewer's page by the same rules, which it gets as data.
+//! What the colours of particles tell: one row a field, with its name, its title and its value. Pictures compute it
+//! here, the viewer's page by the same rules, which it gets as data.
 
 use glam::DVec3;
 use serde::Serialize;

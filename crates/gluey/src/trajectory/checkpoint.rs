@@ -16,6 +16,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::files::{Durable, write_whole_keeping};
+use super::former::{Former, Lengths, TwoFormats};
 use super::{TrajectoryError, checkpoint_path, previous_checkpoint_path};
 use crate::format::Format;
 use crate::simulation::{State, StepReport};
@@ -66,57 +67,6 @@ pub struct Grown {
     pub bytes: u64,
     /// CRC-32 of these bytes; none in checkpoints of format 3.
     pub checksum: Option<u32>,
-}
-
-/// A checkpoint of a former format, which told otherwise what was written.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-struct Former<Written> {
-    state: State,
-    fingerprint: u64,
-    scene_text: String,
-    progress: Written,
-    report: StepReport,
-}
-
-/// Format 3 knew lengths alone, and none of `frames.bin`.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-struct Lengths {
-    frames: Vec<FrameStamp>,
-    series_bytes: u64,
-    xyz_bytes: u64,
-}
-
-/// Format 4 knew two formats of frames that grow.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-struct TwoFormats {
-    frames: Vec<FrameStamp>,
-    series: Grown,
-    xyz: Grown,
-    compact: Option<Grown>,
-}
-
-impl From<Lengths> for Progress {
-    fn from(Lengths { frames, series_bytes, xyz_bytes }: Lengths) -> Self {
-        let grown = |bytes| Grown { bytes, checksum: None };
-        Self { frames, series: grown(series_bytes), grown: [(Format::Xyz, grown(xyz_bytes))].into() }
-    }
-}
-
-impl From<TwoFormats> for Progress {
-    fn from(TwoFormats { frames, series, xyz, compact }: TwoFormats) -> Self {
-        let compact = compact.map(|compact| (Format::Compact, compact));
-        Self { frames, series, grown: [(Format::Xyz, xyz)].into_iter().chain(compact).collect() }
-    }
-}
-
-impl<Written: Into<Progress>> From<Former<Written>> for Checkpoint {
-    fn from(former: Former<Written>) -> Self {
-        let Former { state, fingerprint, scene_text, progress, report } = former;
-        Self { state, fingerprint, scene_text, progress: progress.into(), report }
-    }
 }
 
 /// When a frame was recorded.

@@ -56,6 +56,7 @@ mod checkpoint;
 mod compact;
 mod error;
 mod files;
+mod former;
 mod frame;
 mod interventions;
 mod lists;

@@ -9,8 +9,8 @@ use crate::format::Format;
 
 /// Writes the frames of a run in one format.
 pub(super) trait FrameWriter: fmt::Debug + Send {
-    /// Adds a frame, which is the last of the stamps, unless it is there already: another format may have failed after this
-    /// one.
+    /// Adds a frame, which is the last of the stamps, unless it is there already: another format may have failed after
+    /// this one.
     fn append(&mut self, frame: &Frame, stamps: &[FrameStamp]) -> Result<(), TrajectoryError>;
 
     /// The frame that was stamped last does not count: some format of it could not be written.
