@@ -15,6 +15,8 @@ then ``sim.positions``, ``sim.contacts``, ``gluey.plot(sim)``.
 ``plot``               a picture by matplotlib
 ``project``            the projection alone, on a SciPy sparse matrix
 ``project_contacts``   the same from arrays of contacts
+``SERIES_COLUMNS``     the columns of time series, and what each tells
+``SOLVERS``            the methods for it by name, and what each is
 ``plane``              one particle and a plane: algorithm, exact solution, layer of fluid
 ``stokes``             exact drags of slow viscous flow
 =====================  ============================================================================
@@ -27,8 +29,8 @@ from . import plane, stokes
 from ._columns import Columns
 from ._gluey import Moment, schema, version
 from ._plot import plot
-from ._projection import Projection, project, project_contacts
-from ._run import Frame, Run
+from ._projection import SOLVERS, Projection, project, project_contacts
+from ._run import SERIES_COLUMNS, Frame, Run
 from ._scene import (
     Aggregating,
     Box,
@@ -75,6 +77,8 @@ __all__ = [
     "Projection",
     "Rotation",
     "Run",
+    "SERIES_COLUMNS",
+    "SOLVERS",
     "Scene",
     "Segment",
     "Shape",

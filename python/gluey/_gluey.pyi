@@ -17,6 +17,8 @@ __all__ = [
     "plane_simulate",
     "project",
     "schema",
+    "series_columns",
+    "solvers",
     "stokes_pair",
     "stokes_plane",
     "version",
@@ -47,6 +49,8 @@ def project(
     solver: str,
     limits: tuple[float, int],
 ) -> tuple[_Floats, _Floats, dict[str, Any]]: ...
+def series_columns() -> list[tuple[str, str, bool]]: ...
+def solvers() -> list[tuple[str, str]]: ...
 def plane_simulate(start: _Start, force: _Force, dt: float, until: float) -> dict[str, _Floats]: ...
 def plane_lubrication(start: _Start, force: _Force, kappa: float, dt: float, until: float) -> dict[str, _Floats]: ...
 def plane_exact(

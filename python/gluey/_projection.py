@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,8 @@ from ._arrays import column, count, floats, indices
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-Solver = Literal["apgs", "apgd", "uzawa", "interior-point"]
+#: The methods by name, and what each is.
+SOLVERS: dict[str, str] = dict(_gluey.solvers())
 
 
 class Projection(NamedTuple):
@@ -39,7 +40,7 @@ def project_contacts(
     dt: float = 1.0,
     length: float = 1.0,
     start: ArrayLike | None = None,
-    solver: Solver = "apgs",
+    solver: str = "apgs",
     tolerance: float = 1e-6,
     max_sweeps: int = 200_000,
 ) -> Projection:
@@ -52,8 +53,7 @@ def project_contacts(
     gap: D (length). lower: least impulse, ≤ 0 (momentum): 0 is dry, −inf makes the row an equality.
     apriori: V^{n+1/2} (length / time), (n, 3) or (n, 2). inverse_mass: 1/m of each body (1 / mass); 0 does not move.
     dt: h (time). length: what residuals are relative to, such as the smallest radius (length).
-    start: impulses to start from. solver: "apgs" (accelerated Gauss–Seidel), "apgd" (accelerated gradient), "uzawa",
-        "interior-point".
+    start: impulses to start from. solver: a name in `gluey.SOLVERS`.
     tolerance: residual to reach, relative to `length`. max_sweeps: limit on passes over all rows.
     """
     velocity = floats("apriori", apriori)

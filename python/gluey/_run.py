@@ -13,27 +13,17 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ._columns import Columns
-from ._gluey import Frames, manifest
+from ._gluey import Frames, manifest, series_columns
 from ._simulation import Simulation, particle_frame
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-_WHOLE = {
-    "step",
-    "candidates",
-    "contacts",
-    "glued",
-    "sweeps",
-    "projections",
-    "substeps",
-    "unconverged",
-    "particles",
-    "entered",
-    "left",
-    "waiting",
-}
+#: What the columns of series tell, whatever obstacles and measures add.
+SERIES_COLUMNS: dict[str, str] = {name: about for name, about, _ in series_columns()}
+
+_WHOLE = {name for name, _, whole in series_columns() if whole}
 
 
 class Frame:
@@ -100,7 +90,7 @@ class Run:
 
     @cached_property
     def series(self) -> Columns:
-        """The time series, a column each: step, time, energies, momentum, figures of steps, loads, measures."""
+        """The time series, a column each: those of `gluey.SERIES_COLUMNS`, then loads and measures."""
         path = self.path / "series.csv"
         try:
             text = path.read_text(encoding="utf-8")

@@ -53,11 +53,20 @@ class Gluey(Law):
 
     gamma_min: roughness threshold γ_min ≤ 0 (momentum / length², momentum with unit scaling); −inf is smooth, 0 is dry.
     scaling: ``"unit"`` or ``"lubrication"``, how radii weigh on γ.
+    roughness: γ_min from the roughness of groups and obstacles instead, ``{"viscosity": 1e-3, "length_unit": 1e-6}``
+        (mass / (length · time), length).
     """
 
     gamma_min: float = -math.inf
     scaling: Literal["unit", "lubrication"] | None = None
+    roughness: Mapping[str, float] | None = None
     _key = "gluey"
+
+    def _toml(self) -> dict[str, Any]:
+        table = super()._toml()
+        if self.roughness is not None and self.gamma_min == -math.inf:
+            del table[self._key]["gamma_min"]  # roughness takes the place of this default
+        return table
 
 
 @dataclass(frozen=True)
@@ -285,14 +294,16 @@ class Scene:
         drag: float | Mapping[str, Any] | None = None,
         flow: Sequence[str] | None = None,
         inertia: bool | None = None,
+        crowd: Mapping[str, Any] | None = None,
     ) -> Scene:
-        """Gravity (length / time²), drag, flow of the fluid (expressions of x, y, z, t; length / time), inertia.
+        """Gravity (length / time²), drag, flow of the fluid (expressions of x, y, z, t; length / time), inertia; a crowd.
 
         drag: a number ζ (mass / time), or a table as in scene files, such as ``{"stokes": {"viscosity": 1e-3}}``.
+        crowd: people on their way to exits, a table as in scene files.
         """
         if isinstance(drag, (int, float, np.number)):
             drag = {"coefficient": float(drag)}
-        return self.table("environment", _given(gravity=gravity, drag=drag, flow=flow, inertia=inertia))
+        return self.table("environment", _given(gravity=gravity, drag=drag, flow=flow, inertia=inertia, crowd=crowd))
 
     def force(
         self,
@@ -310,9 +321,12 @@ class Scene:
         named = None if groups is None else list(groups)
         return self.add("force", _given(name=name, groups=named, force=force, acceleration=acceleration))
 
-    def group(self, name: str, *, colour: str | None = None, roughness: float | None = None) -> Scene:
-        """A kind of particles: its colour in pictures, the roughness of its surface (length)."""
-        return self.add("group", _given(name=name, colour=colour, roughness=roughness))
+    def group(
+        self, name: str, *, colour: str | None = None, roughness: float | None = None, speed: float | None = None
+    ) -> Scene:
+        """A kind of particles: its colour in pictures, the roughness of its surface (length), its speed in a crowd
+        (length / time)."""
+        return self.add("group", _given(name=name, colour=colour, roughness=roughness, speed=speed))
 
     def particles(
         self,
@@ -355,6 +369,40 @@ class Scene:
         """Particles at random in a region without overlap: ``{"box": {"lower": [0, 0], "upper": [1, 1]}}``, a ``sphere``
         or a ``cylinder``; radius (length): one number, or the least and the greatest."""
         source = {"fill": _given(region=region, count=count, radius=radius, gap=gap)}
+        return self.add("particles", _given(group=group, mass=mass, density=density, velocity=velocity, source=source))
+
+    def lattice(
+        self,
+        lower: Vector,
+        upper: Vector,
+        spacing: float,
+        radius: float | tuple[float, float],
+        *,
+        jitter: float | None = None,
+        arrangement: Literal["square", "hexagonal"] | None = None,
+        count: int | None = None,
+        mass: float | None = None,
+        density: float | None = None,
+        velocity: Vector | None = None,
+        group: str | None = None,
+    ) -> Scene:
+        """Particles on a lattice in a box (lengths), shaken by a share `jitter` of the room between them; radius: one
+        number, or the least and the greatest; count: at most so many, lowest first."""
+        keys = _given(lower=lower, upper=upper, spacing=spacing, radius=radius)
+        source = {"lattice": keys | _given(jitter=jitter, arrangement=arrangement, count=count)}
+        return self.add("particles", _given(group=group, mass=mass, density=density, velocity=velocity, source=source))
+
+    def csv(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        mass: float | None = None,
+        density: float | None = None,
+        velocity: Vector | None = None,
+        group: str | None = None,
+    ) -> Scene:
+        """Particles from a CSV file with the columns x,y,z,r[,m,vx,vy,vz,group]."""
+        source = {"csv": {"path": path}}
         return self.add("particles", _given(group=group, mass=mass, density=density, velocity=velocity, source=source))
 
     def obstacle(

@@ -184,9 +184,8 @@ class Simulation:
 
     @property
     def report(self) -> dict[str, Any]:
-        """Figures of the last step: substeps, candidates, contacts, glued, least_gap (length), residual and slip (of the
-        smallest radius), sweeps, projections, unconverged, entered, left, waiting, and `loads`, the mean force and torque
-        (force, force × length) on each obstacle by name."""
+        """Figures of the last step: those of `gluey.SERIES_COLUMNS` that tell of steps, such as contacts, sweeps and
+        least_gap, and `loads`, the mean force and torque (force, force × length) on each obstacle by name."""
         return self._engine.report()
 
     @property

@@ -22,7 +22,7 @@ def chain(n, dimension=3):
     return G
 
 
-@pytest.mark.parametrize("solver", ["apgs", "apgd", "uzawa", "interior-point"])
+@pytest.mark.parametrize("solver", gluey.SOLVERS)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_chain_is_stopped_by_a_wall(solver, dimension):
     n = 5

@@ -47,6 +47,17 @@ def test_a_scene_built_in_python_has_the_bytes_of_its_file(command, tmp_path):
     assert len(sim.contacts.i) > 0
 
 
+def test_series_and_reports_have_the_columns_of_the_table(scenes, tmp_path):
+    sim = gluey.Simulation.from_scene(scenes / "silo-flow.toml").run(until=0.02, out=tmp_path / "run")
+    series = gluey.Run(tmp_path / "run").series
+    assert list(series)[: len(gluey.SERIES_COLUMNS)] == list(gluey.SERIES_COLUMNS)
+    told = {name: value for name, value in sim.report.items() if name != "loads"}
+    assert {"substeps", "contacts", "least_gap", "slip", "waiting"} <= set(told) <= set(gluey.SERIES_COLUMNS)
+    for name, value in told.items():
+        assert series[name][-1] == value
+        assert np.issubdtype(series[name].dtype, np.integer) == isinstance(value, int), name
+
+
 def test_a_run_goes_on_in_its_folder(scenes, tmp_path):
     path = scenes / "lotto-small.toml"
     gluey.Simulation.from_scene(path).run(until=0.3, out=tmp_path / "whole")

@@ -3,11 +3,11 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::DVec3;
+use gluey::projection::Method;
 use gluey::scene::{Colour, ColourBy, ObstacleStyle, Range, Size};
 
 use crate::fluid::StokesCommand;
@@ -155,8 +155,8 @@ pub struct ProjectArguments {
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// The method
-    #[arg(long, short, value_enum, default_value_t = Solver::Apgs)]
-    pub solver: Solver,
+    #[arg(long, short, value_parser = solvers(), default_value_t)]
+    pub solver: Method,
     /// Which impulses, where several give the same velocity
     #[arg(long, value_enum, default_value_t = Impulses::AsFound)]
     pub impulses: Impulses,
@@ -352,6 +352,17 @@ fn colours() -> impl TypedValueParser<Value = ColourBy> {
     names.try_map(|name| name.parse::<ColourBy>())
 }
 
+/// The names of solvers, likewise.
+fn solvers() -> impl TypedValueParser<Value = Method> {
+    let names = PossibleValuesParser::new(Method::ALL.map(|solver| described(solver.name(), solver.about())));
+    names.try_map(|name| name.parse::<Method>())
+}
+
+/// A value of an option with what it means, as help tells it: without the full stop.
+fn described(name: &'static str, about: &'static str) -> PossibleValue {
+    PossibleValue::new(name).help(about.trim_end_matches('.'))
+}
+
 fn number(text: &str) -> Result<f64, String> {
     text.trim()
         .parse()
@@ -389,31 +400,6 @@ fn direction(text: &str) -> Result<DVec3, String> {
         DVec3::ZERO => Err("a direction has a length".to_owned()),
         vector if text.split(',').count() == 3 => Ok(vector),
         _ => Err("a direction has three components".to_owned()),
-    }
-}
-
-/// A method for the projection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Solver {
-    /// Accelerated projected Gauss-Seidel
-    Apgs,
-    /// Accelerated projected gradient
-    Apgd,
-    /// The paper's Uzawa algorithm
-    Uzawa,
-    /// Interior points with a sparse factorisation
-    InteriorPoint,
-}
-
-impl Solver {
-    /// As the scene and the command line spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Apgs => "apgs",
-            Self::Apgd => "apgd",
-            Self::Uzawa => "uzawa",
-            Self::InteriorPoint => "interior-point",
-        }
     }
 }
 

@@ -224,11 +224,7 @@ fn time(scene: &Scene) -> String {
 
 fn output(scene: &Scene) -> String {
     let output = &scene.output;
-    let formats: Vec<String> = [("vtk", output.vtk), ("xyz", output.xyz), ("compact", output.compact)]
-        .iter()
-        .filter(|(_, on)| *on)
-        .map(|(name, _)| (*name).into())
-        .collect();
+    let formats: Vec<String> = output.formats.iter().map(|format| format.to_string()).collect();
     let frames = scene.steps() / output.frame_every + 1 + u64::from(!scene.steps().is_multiple_of(output.frame_every));
     let every = |steps: u64| if steps == 1 { "every step".to_owned() } else { format!("every {steps} steps") };
     let frames = if formats.is_empty() {

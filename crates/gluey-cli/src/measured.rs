@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::Result;
 use glam::{DMat3, DVec3};
 use gluey::measures::{
-    Bodies, Clusters, Coordination, Fit, Network, Quantiles, Region, Settling, comings_and_goings, components,
-    contact_stress, gyration_dimension, gyration_radius, kinetic_stress, net_crossings, pressure, sandbox_dimension,
-    solid_fraction,
+    Bodies, Clusters, Coordination, Figure, Fit, Network, Quantiles, Quantity, Region, Settling, comings_and_goings,
+    components, contact_stress, gyration_dimension, gyration_radius, kinetic_stress, net_crossings, of_stress,
+    sandbox_dimension, solid_fraction,
 };
 use gluey::simulation::{Crossings, Gate};
 use gluey::trajectory::{Snapshot, Snapshots};
@@ -65,6 +65,69 @@ impl Loads {
             (None, None) => Self::All,
         }
     }
+}
+
+/// Sentences about figures, which stand in them by their names. What no sentence tells has a row of its own.
+const OF_PARTICLES: &str =
+    "{particles} with particles, {all} with obstacles too; {free} touch nothing, {rattlers} rattlers";
+const OF_BODIES: &str = "{particles} with bodies, {all} with obstacles too; {free} touch nothing, {rattlers} rattlers";
+const FORCES: &str = "push {push} on average, {maxpush} at most; {pulling} of contacts pull, {maxpull} at most";
+const GLUE: &str = "{glued} of contacts, -gamma {glue} on average, {maxglue} at most";
+const PRESSED: &str = "{pressure} from contacts";
+const AGITATED: &str = "{pressure} from motion";
+const VELOCITY: &str = "{mean} on average, fluctuating by {fluctuation}";
+const CLUSTERS: &str = "{count}";
+/// Rows that few look at.
+const MORE: [(&str, &str); 3] = [
+    ("temperature", "{temperature}"),
+    ("mean cluster", "{size}"),
+    ("gyration", "{gyration} (radius, largest cluster)"),
+];
+/// Figures that are told in words of their own.
+const IN_OTHER_WORDS: [&str; 2] = ["largest", "dimension"];
+
+/// A sentence with its figures.
+fn told(sentence: &str, figures: &[Figure]) -> String {
+    let put = |text: String, figure: &Figure| text.replace(&place_of(figure), &self::text(figure.value));
+    figures.iter().fold(sentence.to_owned(), put)
+}
+
+fn place_of(figure: &Figure) -> String {
+    format!("{{{}}}", figure.name)
+}
+
+/// Whether a figure has its place in a sentence.
+fn is_worded(figure: &Figure) -> bool {
+    let sentences = [OF_PARTICLES, FORCES, GLUE, VELOCITY, CLUSTERS].into_iter().chain(MORE.map(|(_, words)| words));
+    IN_OTHER_WORDS.contains(&figure.name) || sentences.into_iter().any(|words| words.contains(&place_of(figure)))
+}
+
+/// The row of a figure that no sentence tells.
+fn plain(figure: &Figure) -> (&'static str, String) {
+    let unit = if figure.unit.is_empty() { String::new() } else { format!(" ({})", figure.unit) };
+    (figure.name, format!("{}: {}{unit}", text(figure.value), figure.about))
+}
+
+/// A value as people read it.
+fn text(value: Quantity) -> String {
+    match value {
+        Quantity::Number(value) => number(value),
+        Quantity::Count(count) => count.to_string(),
+        Quantity::Share { part, whole } => format!("{} %", number(1e2 * part as f64 / whole.max(1) as f64)),
+    }
+}
+
+/// Puts a figure where programs find it; of a share the part, since the whole is told beside it. One that is no number is
+/// left out.
+fn insert(into: &mut Value, figure: &Figure) {
+    let value = match figure.value {
+        Quantity::Number(value) if value.is_nan() => return,
+        Quantity::Number(value) => json!(value),
+        Quantity::Count(count) => json!(count),
+        Quantity::Share { part, .. } => json!(part),
+    };
+    let place = figure.key.split('.').fold(into, |object, name| &mut object[name]);
+    *place = value;
 }
 
 /// What went through a plane.
@@ -128,10 +191,16 @@ impl Measured {
         }))
     }
 
+    /// All figures of the frame as a whole but those of stress, of which there are two.
+    fn figures(&self) -> Vec<Figure> {
+        let network: &[Figure] = if self.loads == Loads::None { &[] } else { &self.network.figures() };
+        let clusters = self.clusters.figures(self.gyration, self.sandbox.as_ref());
+        [&self.coordination.figures(), network, &self.settling.figures(), &clusters].concat()
+    }
+
     /// The rows of a page; more of them if all is asked for.
     pub fn rows(&self, all: bool) -> Vec<(&'static str, String)> {
-        let percent = |part: usize, whole: usize| format!("{} %", number(1e2 * part as f64 / whole.max(1) as f64));
-        let Self { coordination, network, settling, clusters, .. } = self;
+        let figures = &self.figures();
         let mut rows = vec![("measures", format!("of the frame at t = {} (step {})", number(self.time), self.step))];
         rows.extend(
             self.overall
@@ -140,51 +209,20 @@ impl Measured {
         rows.extend(
             self.regions.iter().map(|(region, fraction)| ("", format!("{} of {}", number(*fraction), place(region)))),
         );
-        rows.push((
-            "coordination",
-            format!(
-                "{} with {}, {} with obstacles too; {} touch nothing, {} rattlers",
-                number(coordination.mean),
-                if self.clumps { "bodies" } else { "particles" },
-                number(coordination.with_obstacles),
-                percent(coordination.free, self.bodies),
-                percent(coordination.rattlers, self.bodies)
-            ),
-        ));
+        rows.push(("coordination", told(if self.clumps { OF_BODIES } else { OF_PARTICLES }, figures)));
         if self.loads != Loads::None {
-            rows.push((
-                "forces",
-                format!(
-                    "push {} on average, {} at most; {} of contacts pull, {} at most",
-                    number(network.pushing.mean),
-                    number(network.pushing.greatest),
-                    percent(network.pulling.count, network.contacts),
-                    number(network.pulling.greatest)
-                ),
-            ));
+            rows.push(("forces", told(FORCES, figures)));
         }
-        if network.glued > 0 {
-            let (glued, glue) = (percent(network.glued, network.contacts), &network.glue);
-            let (mean, most) = (number(glue.mean), number(glue.greatest));
-            rows.push(("glue", format!("{glued} of contacts, -gamma {mean} on average, {most} at most")));
+        if self.network.glued > 0 {
+            rows.push(("glue", self.glue()));
         }
         if self.overall.is_some() && self.loads != Loads::None {
-            let (contacts, motion) = (pressure(self.contact, self.dimension), pressure(self.kinetic, self.dimension));
+            let [contacts, motion] = [self.contact, self.kinetic].map(|stress| of_stress(stress, self.dimension));
             let beside = if self.loads == Loads::BesidePairForces { "; pair forces are not counted" } else { "" };
-            let text = format!("{} from contacts, {} from motion{beside}", number(contacts), number(motion));
-            rows.push(("pressure", text));
+            rows.push(("pressure", format!("{}, {}{beside}", told(PRESSED, &contacts), told(AGITATED, &motion))));
         }
-        rows.push((
-            "velocity down",
-            format!("{} on average, fluctuating by {}", number(settling.mean), number(settling.fluctuation)),
-        ));
-        let share = percent(clusters.largest(), self.bodies);
-        let largest = match clusters.largest() as u64 {
-            1 if self.clumps => "1 body".to_owned(),
-            size if self.clumps => format!("{size} bodies"),
-            size => count(size, "particle"),
-        };
-        rows.push(("clusters", format!("{}, the largest of {largest} ({share})", clusters.count())));
+        rows.push(("velocity down", told(VELOCITY, figures)));
+        rows.push(("clusters", format!("{}, the largest of {}", told(CLUSTERS, figures), self.largest())));
         let dimensions: Vec<String> = [("of the largest", self.sandbox), ("over all clusters", self.over_clusters)]
             .iter()
             .filter_map(|(what, fit)| Some(format!("{:.2} {what}", fit.as_ref()?.dimension)))
@@ -195,8 +233,24 @@ impl Measured {
         rows.extend(self.fluxes.iter().map(|flux| ("flux", flux.text())));
         if all {
             rows.extend(self.more());
+            rows.extend(figures.iter().filter(|figure| !is_worded(figure)).map(plain));
         }
         rows
+    }
+
+    fn glue(&self) -> String {
+        told(GLUE, &self.network.figures())
+    }
+
+    /// How many bodies the largest cluster has, and which share of them.
+    fn largest(&self) -> String {
+        let size = self.clusters.largest();
+        let share = text(Quantity::Share { part: size, whole: self.bodies });
+        match size as u64 {
+            1 if self.clumps => format!("1 body ({share})"),
+            size if self.clumps => format!("{size} bodies ({share})"),
+            size => format!("{} ({share})", count(size, "particle")),
+        }
     }
 
     /// What few look at.
@@ -225,12 +279,9 @@ impl Measured {
                 ("of motion", tensor(&self.kinetic)),
             ]);
         }
-        rows.extend([
-            ("mean velocity", mean.join(", ")),
-            ("temperature", number(self.settling.temperature)),
-            ("mean cluster", number(self.clusters.mean_size())),
-            ("gyration", format!("{} (radius, largest cluster)", number(self.gyration))),
-        ]);
+        let figures = &self.figures();
+        rows.push(("mean velocity", mean.join(", ")));
+        rows.extend(MORE.map(|(label, words)| (label, told(words, figures))));
         rows
     }
 
@@ -240,32 +291,30 @@ impl Measured {
             let corner = |of: DVec3| of.to_array()[..self.dimension].to_vec();
             json!({ "lower": corner(region.lower()), "upper": corner(region.upper()), "fraction": fraction })
         };
-        let quantiles = |of: &Quantiles| json!({ "count": of.count, "mean": of.mean, "quantiles": of.at, "shares": Quantiles::SHARES, "greatest": of.greatest });
+        let quantiles = |of: &Quantiles| {
+            let shares = Quantiles::SHARES;
+            json!({ "count": of.count, "mean": of.mean, "quantiles": of.at, "shares": shares })
+        };
         let tensor = |stress: &DMat3| {
-            let entries =
-                components(*stress, self.dimension).into_iter().map(|(name, entry)| (name.to_owned(), entry.into()));
-            Value::Object(entries.collect())
+            let mut value = json!({});
+            for figure in of_stress(*stress, self.dimension) {
+                insert(&mut value, &figure);
+            }
+            value
         };
         let fit = |fit: &Option<Fit>| {
             fit.map(|fit| json!({ "dimension": fit.dimension, "scatter": fit.scatter, "points": fit.points }))
         };
-        let Self { coordination, network, settling, clusters, .. } = self;
-        json!({
+        let network = &self.network;
+        let mut value = json!({
             "step": self.step,
             "time": self.time,
             "bodies": self.bodies,
             "solid_fraction": self.overall.as_ref().map(fraction),
             "regions": self.regions.iter().map(fraction).collect::<Vec<_>>(),
-            "coordination": {
-                "particles": coordination.mean,
-                "with_obstacles": coordination.with_obstacles,
-                "distribution": coordination.distribution,
-                "free": coordination.free,
-                "rattlers": coordination.rattlers,
-            },
+            "coordination": { "distribution": self.coordination.distribution },
             "network": {
                 "contacts": network.contacts,
-                "glued": network.glued,
                 "pushing": quantiles(&network.pushing),
                 "pulling": quantiles(&network.pulling),
                 "glue": quantiles(&network.glue),
@@ -275,21 +324,16 @@ impl Measured {
                 "kinetic": tensor(&self.kinetic),
                 "pair_forces_left_out": self.loads == Loads::BesidePairForces,
             })),
-            "settling": {
-                "velocity": settling.velocity.to_array(),
-                "mean": settling.mean,
-                "fluctuation": settling.fluctuation,
-                "temperature": settling.temperature,
-            },
-            "clusters": {
-                "count": clusters.count(),
-                "largest": clusters.largest(),
-                "mean_size": clusters.mean_size(),
-                "gyration_radius": self.gyration,
-            },
+            "settling": { "velocity": self.settling.velocity.to_array() },
             "fractal_dimension": { "sandbox": fit(&self.sandbox), "gyration": fit(&self.over_clusters) },
             "flux": self.fluxes.iter().map(Flux::json).collect::<Vec<_>>(),
-        })
+        });
+        let clusters = self.clusters.figures(self.gyration, self.sandbox.as_ref());
+        let figures = [&self.coordination.figures()[..], &network.figures(), &self.settling.figures(), &clusters];
+        for figure in figures.concat() {
+            insert(&mut value, &figure);
+        }
+        value
     }
 }
 
@@ -392,4 +436,31 @@ fn place(region: &Region) -> String {
     let axes = ["x", "y", "z"].iter().enumerate().take(region.dimension());
     let sides = axes.map(|(k, axis)| format!("{axis} {} to {}", number(lower[k]), number(upper[k])));
     sides.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_that_no_sentence_tells_has_a_row_and_all_have_a_place_for_programs() {
+        let (network, settling, clusters) = (Network::default(), Settling::default(), Clusters::default());
+        let coordination = Coordination { free: 1, distribution: vec![1, 3], ..Coordination::default() };
+        let tables =
+            [&coordination.figures()[..], &network.figures(), &settling.figures(), &clusters.figures(1.5, None)];
+        for figure in tables.concat() {
+            let mut value = Value::Null;
+            insert(&mut value, &figure);
+            let found = figure.key.split('.').fold(&value, |object, name| &object[name]);
+            assert_eq!(found.is_null(), figure.value.number().is_nan(), "{value}");
+        }
+        assert_eq!(told("{free} of {particles}", &coordination.figures()), "25 % of 0");
+        let value = Quantity::Count(3);
+        let new = Figure { name: "new", key: "a.b", about: "what is new", unit: "length", value };
+        assert!(!is_worded(&new));
+        assert_eq!(plain(&new), ("new", "3: what is new (length)".to_owned()));
+        let mut value = json!({ "a": { "c": 1 } });
+        insert(&mut value, &new);
+        assert_eq!(value, json!({ "a": { "b": 3, "c": 1 } }));
+    }
 }

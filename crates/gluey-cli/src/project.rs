@@ -8,13 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, Criteria, Distribution, InteriorPoint, LeastNorm, Outcome,
-    ProblemFile, Projection, Solution, Status, Uzawa,
+    Accuracy, Criteria, Distribution, LeastNorm, Outcome, ProblemFile, Projection, Solution, Status,
 };
 use serde_json::json;
 
 use crate::Answer;
-use crate::arguments::{Impulses, ProjectArguments, Solver};
+use crate::arguments::{Impulses, ProjectArguments};
 use crate::words::size;
 
 /// One solver's result on one problem.
@@ -49,7 +48,7 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
     let rule = wishes.impulses == Impulses::LeastNorm;
     let mut best: Option<Race> = None;
     for _ in 0..wishes.repeat {
-        let mut solver = solver(wishes.solver);
+        let mut solver = wishes.solver.solver();
         // No sweep at all costs what every solve costs before its first: that is the setup. The first time it also
         // makes room in memory, which a run does once.
         let unswept = Criteria { max_sweeps: 0, ..criteria };
@@ -85,15 +84,6 @@ fn distributed(file: &ProblemFile, criteria: &Criteria, solution: &mut Solution)
     let before = ProcessTime::now();
     let done = LeastNorm::default().distribute(&file.problem, criteria, solution, &mut springs);
     (done, before.elapsed())
-}
-
-fn solver(choice: Solver) -> Box<dyn Projection> {
-    match choice {
-        Solver::Apgs => Box::new(AcceleratedGaussSeidel::default()),
-        Solver::Apgd => Box::new(AcceleratedGradient::default()),
-        Solver::Uzawa => Box::new(Uzawa),
-        Solver::InteriorPoint => Box::new(InteriorPoint::default()),
-    }
 }
 
 fn write_multipliers(path: &Path, multipliers: &[f64]) -> Result<()> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use gluey::logbook::Spent;
 use gluey::openings::Amount;
 use gluey::simulation::Timings;
+use gluey::trajectory::{Format, OpenedBy};
 
 use crate::progress::Way;
 use crate::run::{Ending, Run};
@@ -80,12 +81,10 @@ fn spent(run: &Run) -> String {
 fn how_to_look(run: &Run, folder: &Path) -> String {
     let shown = folder.display();
     let mut text = format!("\nResults are in {shown}\n");
-    if run.scene.output.vtk {
-        let obstacles = if run.scene.simulation.obstacles.is_empty() { "" } else { ", obstacles.pvd" };
-        let _ = writeln!(text, "  ParaView        open particles.pvd, contacts.pvd{obstacles}");
-    }
-    if run.scene.output.xyz {
-        let _ = writeln!(text, "  OVITO           open trajectory.xyz");
+    let without_obstacles = run.scene.simulation.obstacles.is_empty();
+    for OpenedBy { program, files } in run.scene.output.formats.iter().filter_map(Format::opened_by) {
+        let there = files.iter().filter(|file| **file != "obstacles.pvd" || !without_obstacles);
+        let _ = writeln!(text, "  {program:<15} open {}", there.copied().collect::<Vec<_>>().join(", "));
     }
     let _ = writeln!(text, "  a page          `gluey view {shown}`");
     let _ = writeln!(text, "  figures         series.csv; `gluey info {shown}`");

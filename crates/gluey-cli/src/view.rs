@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use gluey::scene::{Scene, steps_until};
-use gluey::trajectory::Manifest;
+use gluey::trajectory::{Format, Manifest};
 use gluey_view::{Live, Phase, Server, Site, Start};
 
 use crate::arguments::{RunArguments, ViewArguments};
@@ -148,7 +148,7 @@ fn close(live: &Live, answer: &Result<Answer>) {
 
 /// Whether the folder of a run keeps frames that viewers can be given.
 fn stores(scene: &Scene) -> bool {
-    scene.output.compact || scene.output.vtk
+    scene.output.formats.iter().any(Format::is_read_back)
 }
 
 fn announce(url: &str, server: &Server) -> Result<()> {

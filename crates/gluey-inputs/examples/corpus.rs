@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gluey::logbook::{Logbook, before_the_first_step};
 use gluey::scene::Scene;
-use gluey::trajectory::IfPresent;
+use gluey::trajectory::{Format, Formats, IfPresent};
 use gluey_inputs::{Answer, unpacked, way};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -85,7 +85,7 @@ fn scene(path: &Path) -> Outcome {
         return Ok(());
     }
     scene.output.frame_every = FRAME_EVERY;
-    (scene.output.vtk, scene.output.xyz, scene.output.compact) = (false, false, true);
+    scene.output.formats = Formats::from_iter([Format::Compact]);
     let folder = tempfile::tempdir()?;
     let mut logbook = Logbook::start(folder.path(), &scene, IfPresent::Replace)?;
     let mut report = before_the_first_step();

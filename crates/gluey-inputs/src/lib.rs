@@ -25,9 +25,7 @@ use std::sync::OnceLock;
 
 use gluey::expression::Expression;
 use gluey::geometry::TriangleMesh;
-use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, InteriorPoint, ProblemFile, Projection, Solution, Uzawa,
-};
+use gluey::projection::{Criteria, Method, ProblemFile, Solution};
 use gluey::scene::Scene;
 use gluey::simulation::{State, StepReport};
 use gluey::trajectory::{Checkpoint, CompactFrames, Manifest, Progress};
@@ -217,13 +215,7 @@ fn problem(bytes: &[u8]) -> Answer {
         return Answer::Passed;
     }
     let criteria = Criteria { tolerance: 1e-9, max_sweeps: 5 };
-    let solvers: [Box<dyn Projection>; 4] = [
-        Box::new(AcceleratedGaussSeidel::default()),
-        Box::new(AcceleratedGradient::default()),
-        Box::new(Uzawa),
-        Box::new(InteriorPoint::default()),
-    ];
-    for mut solver in solvers {
+    for mut solver in Method::ALL.map(Method::solver) {
         let mut solution = Solution::starting_from(file.warm.clone());
         let _ = solver.solve(&file.problem, &criteria, &mut solution);
         let _ = file.problem.accuracy(&solution.impulses);

@@ -10,7 +10,7 @@ use gluey::environment::Inertia;
 use gluey::logbook::{self, Logbook, before_the_first_step};
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{Simulation, StepError, StepReport, Timings};
-use gluey::trajectory::{Checkpoint, IfPresent, ObstacleSurface, Progress};
+use gluey::trajectory::{Checkpoint, Column as Figures, Figure, IfPresent, ObstacleSurface, Progress};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -314,40 +314,20 @@ impl Engine {
         contact_columns(py, &self.lock()?.simulation().contacts())
     }
 
-    /// Figures of the last step.
+    /// Figures of the last step: those that the series tell of steps, and the loads.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let inner = self.lock()?;
-        let StepReport {
-            substeps,
-            candidates,
-            contacts,
-            glued,
-            least_gap,
-            residual,
-            sweeps,
-            projections,
-            unconverged,
-            slip,
-            loads,
-            traffic,
-        } = &inner.report;
         let dict = PyDict::new(py);
-        dict.set_item("substeps", substeps)?;
-        dict.set_item("candidates", candidates)?;
-        dict.set_item("contacts", contacts)?;
-        dict.set_item("glued", glued)?;
-        dict.set_item("least_gap", least_gap)?;
-        dict.set_item("residual", residual)?;
-        dict.set_item("sweeps", sweeps)?;
-        dict.set_item("projections", projections)?;
-        dict.set_item("unconverged", unconverged)?;
-        dict.set_item("slip", slip)?;
-        dict.set_item("entered", traffic.entered.number)?;
-        dict.set_item("left", traffic.left.number)?;
-        dict.set_item("waiting", traffic.waiting)?;
+        for column in &Figures::ALL {
+            match column.of_step(&inner.report) {
+                Some(Figure::Count(count)) => dict.set_item(column.name, count)?,
+                Some(Figure::Number(value)) => dict.set_item(column.name, value)?,
+                None => {}
+            }
+        }
         let of_obstacles = PyDict::new(py);
         for (index, obstacle) in inner.simulation().obstacles.iter().enumerate() {
-            let load = loads.get(index).copied().unwrap_or_default();
+            let load = inner.report.loads.get(index).copied().unwrap_or_default();
             let both = PyDict::new(py);
             both.set_item("force", vector(py, load.force))?;
             both.set_item("torque", vector(py, load.torque))?;

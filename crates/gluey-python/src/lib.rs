@@ -39,9 +39,9 @@ mod _gluey {
     #[pymodule_export]
     use super::laboratory::{plane_exact, plane_lubrication, plane_simulate, stokes_pair, stokes_plane};
     #[pymodule_export]
-    use super::project::project;
+    use super::project::{project, solvers};
     #[pymodule_export]
-    use super::runs::{Frames, manifest};
+    use super::runs::{Frames, manifest, series_columns};
     #[pymodule_export]
     use super::{schema, version};
     use pyo3::prelude::*;

@@ -2,10 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, InteriorPoint, Metric, Prediction, Problem,
-    Projection, Row, Solution, Status, Uzawa, WALL,
-};
+use gluey::projection::{AdmissibleSet, Criteria, Method, Metric, Prediction, Problem, Row, Solution, Status, WALL};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +10,12 @@ use pyo3::types::PyDict;
 use crate::arrays::{numbers, rows, vectors};
 use crate::errors;
 use crate::patience::patiently;
+
+/// The names of the solvers, and what each is.
+#[pyfunction]
+pub fn solvers() -> Vec<(&'static str, &'static str)> {
+    Method::ALL.map(|method| (method.name(), method.about())).to_vec()
+}
 
 type Projected<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
 
@@ -63,17 +66,8 @@ pub fn project<'py>(
     if let Some(row) = impulses.iter().position(|impulse| !impulse.is_finite()) {
         return Err(errors::value(format!("`start`[{row}] is {}: expected a finite number", impulses[row])));
     }
-    let mut method: Box<dyn Projection> = match solver {
-        "apgs" => Box::new(AcceleratedGaussSeidel::default()),
-        "apgd" => Box::new(AcceleratedGradient::default()),
-        "uzawa" => Box::new(Uzawa),
-        "interior-point" => Box::new(InteriorPoint::default()),
-        other => {
-            return Err(errors::value(format!(
-                "`solver` is {other:?}: expected \"apgs\", \"apgd\", \"uzawa\" or \"interior-point\""
-            )));
-        }
-    };
+    let method = solver.parse::<Method>();
+    let mut method = method.map_err(|hint| errors::value(format!("`solver` is {solver:?}: {hint}")))?.solver();
     let criteria = Criteria { tolerance, max_sweeps: max_sweeps.get() };
     let (outcome, Solution { impulses, velocity }) = patiently(py, move || {
         let mut solution = Solution::starting_from(impulses);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gluey::trajectory::{Manifest, Snapshots};
+use gluey::trajectory::{Column, Manifest, Snapshots};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -58,6 +58,12 @@ impl Frames {
 }
 
 /// What was run in a folder.
+/// The columns that the series of all runs may have: name, what it tells, and whether its figures are whole numbers.
+#[pyfunction]
+pub fn series_columns() -> Vec<(&'static str, &'static str, bool)> {
+    Column::ALL.iter().map(|column| (column.name, column.about, column.is_whole())).collect()
+}
+
 #[pyfunction]
 pub fn manifest(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let Manifest { gluey, info, .. } = Manifest::read(&folder.join("manifest.toml")).map_err(errors::runtime)?;

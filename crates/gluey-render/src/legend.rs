@@ -36,19 +36,18 @@ fn entries(style: &Style) -> Vec<Entry> {
     match style.colour {
         ColourBy::Group if style.groups.len() < 2 => {}
         ColourBy::Group => entries.push(Entry::Groups),
-        field => entries.push(Entry::Bar { title: title(field).to_owned(), range: style.range, of: Scale::Particles }),
+        field => {
+            entries.push(Entry::Bar {
+                title: field.field().title.to_owned(),
+                range: style.range,
+                of: Scale::Particles,
+            });
+        }
     }
     if let Some(scale) = style.glue {
         entries.push(Entry::Bar { title: "glue −γ".to_owned(), range: [0.0, scale], of: Scale::Contacts });
     }
     entries
-}
-
-fn title(colour: ColourBy) -> &'static str {
-    match colour {
-        ColourBy::Gamma => "Σ −γ",
-        other => other.name(),
-    }
 }
 
 /// Width of the legends in pixels; 0 where there is nothing to say.

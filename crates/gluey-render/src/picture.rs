@@ -68,42 +68,8 @@ fn colours(frame: &Frame, style: &Style) -> Vec<Rgb> {
     }
     let [least, greatest] = style.range;
     let share = |value: f64| ((value - least) / (greatest - least)) as f32;
-    values(frame, style.colour).into_iter().map(|value| of_share(share(value))).collect()
-}
-
-/// What the colour of each particle tells, as a number.
-pub(crate) fn values(frame: &Frame, colour: ColourBy) -> Vec<f64> {
-    let particles = frame.particles;
-    let of_contacts = |start: f64, add: fn(f64, f64) -> f64, value: fn(&gluey::contact::Contact) -> f64| {
-        let mut values = vec![start; particles.len()];
-        for geometry in frame.contacts {
-            let value = value(&geometry.contact);
-            let pair = geometry.contact.pair;
-            let first = &mut values[pair.first() as usize];
-            *first = add(*first, value);
-            if let Partner::Particle(j) = pair.partner() {
-                let second = &mut values[j as usize];
-                *second = add(*second, value);
-            }
-        }
-        values
-    };
-    let component = |columns: &[DVec3], k: usize| columns.iter().map(|vector| vector[k]).collect();
-    match colour {
-        ColourBy::Group => particles.group.iter().map(|group| f64::from(*group)).collect(),
-        ColourBy::Speed => particles.velocity.iter().map(|velocity| velocity.length()).collect(),
-        ColourBy::Radius => particles.radius.clone(),
-        ColourBy::Mass => particles.mass.clone(),
-        ColourBy::Gamma => of_contacts(0.0, |sum, value| sum + value, |contact| -contact.gamma),
-        ColourBy::Impulse => of_contacts(0.0, f64::max, |contact| contact.impulse),
-        ColourBy::Contacts => of_contacts(0.0, |sum, value| sum + value, |_| 1.0),
-        ColourBy::X => component(&particles.position, 0),
-        ColourBy::Y => component(&particles.position, 1),
-        ColourBy::Z => component(&particles.position, 2),
-        ColourBy::Vx => component(&particles.velocity, 0),
-        ColourBy::Vy => component(&particles.velocity, 1),
-        ColourBy::Vz => component(&particles.velocity, 2),
-    }
+    let values = style.colour.values(frame.particles, frame.contacts);
+    values.into_iter().map(|value| of_share(share(value))).collect()
 }
 
 /// Contacts as tubes; −γ = `scale` is black.
@@ -216,32 +182,6 @@ mod tests {
             let light = heights.map(|y| lightness(from_bytes(colour_at(&image, &camera, DVec3::new(0.0, y, 0.0)))));
             assert!(light[0] < 95.0 && light[1] < light[0] - 15.0 && light[2] < light[1] - 15.0, "{light:?}");
             assert!(light[2] < 15.0, "beyond the scale it is black: {light:?}");
-        }
-    }
-
-    #[test]
-    fn fields_are_those_of_the_frame() {
-        let mut particles = particles(&[DVec3::X, DVec3::Y, DVec3::Z]);
-        particles.velocity[1] = DVec3::new(3.0, 4.0, 0.0);
-        let contact = |pair, gamma, impulse| ContactGeometry {
-            contact: Contact { pair, gamma, impulse },
-            gap: 0.0,
-            normal: DVec3::X,
-        };
-        let contacts = [contact(Pair::particles(0, 1), -1.0, 5.0), contact(Pair::obstacle(1, 0, 0), -2.0, 3.0)];
-        let frame =
-            Frame { step: 0, time: 0.0, particles: &particles, contacts: &contacts, obstacles: &[], clump: &[] };
-        let expected = [
-            (ColourBy::Group, [0.0, 1.0, 0.0]),
-            (ColourBy::Speed, [0.0, 5.0, 0.0]),
-            (ColourBy::Gamma, [1.0, 3.0, 0.0]),
-            (ColourBy::Impulse, [5.0, 5.0, 0.0]),
-            (ColourBy::Contacts, [1.0, 2.0, 0.0]),
-            (ColourBy::Z, [0.0, 0.0, 1.0]),
-            (ColourBy::Vy, [0.0, 4.0, 0.0]),
-        ];
-        for (field, told) in expected {
-            assert_eq!(values(&frame, field), told, "{field}");
         }
     }
 }

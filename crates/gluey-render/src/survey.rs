@@ -1,11 +1,10 @@
 //! What all frames of a film have in common: where their particles are, and the values that colours have to tell.
 
 use glam::DVec3;
-use gluey::scene::ColourBy;
+use gluey::scene::{ColourBy, Start};
 use gluey::trajectory::Frame;
 
 use crate::legend::nice;
-use crate::picture::values;
 
 /// Share of the particles at either end of an axis that may be far from the others.
 const FEW: f64 = 0.05;
@@ -61,8 +60,9 @@ impl Survey {
             let (from, period) = (cell.lower()[axis], cell.period()[axis]);
             (lower[axis], upper[axis]) = (from - greatest, from + period + greatest);
         }
-        let mut told: Vec<f64> = values(frame, colour).into_iter().filter(|value| value.is_finite()).collect();
-        let values = if starts_at_zero(colour) {
+        let told = colour.values(particles, frame.contacts);
+        let mut told: Vec<f64> = told.into_iter().filter(|value| value.is_finite()).collect();
+        let values = if colour.field().start == Start::Zero {
             [0.0, quantile(&mut told, 1.0 - GREAT).unwrap_or(0.0)]
         } else {
             let (least, greatest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -97,10 +97,6 @@ impl Survey {
     pub(crate) fn black(&self) -> f64 {
         if self.glue > 0.0 { nice(self.glue) } else { 1.0 }
     }
-}
-
-fn starts_at_zero(colour: ColourBy) -> bool {
-    matches!(colour, ColourBy::Speed | ColourBy::Gamma | ColourBy::Impulse | ColourBy::Contacts)
 }
 
 /// The value that this share of them do not exceed.

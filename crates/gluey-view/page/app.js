@@ -2,7 +2,7 @@
 
 import { ask, askFile, pageOf } from './server.js';
 import { Camera, listen } from './camera.js';
-import { Colouring, FIELDS, blackOf } from './colours.js';
+import { Colouring, blackOf } from './colours.js';
 import { bounds, idOf } from './frame.js';
 import { showGallery } from './gallery.js';
 import { Painter } from './gl.js';
@@ -103,8 +103,8 @@ class Watch {
     document.title = `${description.name} – gluey`;
     element('title').textContent = description.name;
     element('title').title = description.folder;
-    for (const [field, { title }] of Object.entries(FIELDS)) element('colour').append(new Option(title, field));
-    if (picture.colour in FIELDS) this.colouring.choose(picture.colour);
+    for (const { name, title } of this.colouring.fields.values()) element('colour').append(new Option(title, name));
+    if (this.colouring.fields.has(picture.colour)) this.colouring.choose(picture.colour);
     element('colour').value = this.colouring.field;
     element('show-contacts').checked = Boolean(picture.contacts);
     element('section').hidden = description.dimension !== 3;

@@ -2,35 +2,42 @@
 
 import { eachContact, idOf } from './frame.js';
 
-/** The fields one can choose, what a legend calls them, and whether they start at 0. */
-export const FIELDS = {
-  group: { title: 'group' },
-  speed: { title: 'speed', zero: true },
-  gamma: { title: 'glue −γ', zero: true },
-  contacts: { title: 'contacts', zero: true, whole: true },
-  cluster: { title: 'cluster' },
-  impulse: { title: 'impulse', zero: true },
-  radius: { title: 'radius' },
+/** The fields one can choose by name: those of pictures, as the server tells them, and clusters, found here. */
+export const fieldsOf = (description) => new Map(
+  [...description.fields, { name: 'cluster', title: 'cluster' }].map((field) => [field.name, field]),
+);
+
+/** What a contact tells, by its index. */
+const OF_CONTACT = {
+  one: () => 1,
+  glue: ({ gamma }, k) => -gamma[k],
+  impulse: ({ impulse }, k) => impulse[k],
 };
 
-export function values(frame, field) {
-  const found = new Float32Array(frame.count);
-  const { gamma, impulse } = frame.contacts;
-  const of_contacts = (add) => eachContact(frame, (k, i, j) => {
-    found[i] = add(found[i], k);
-    if (j >= 0) found[j] = add(found[j], k);
+/** What a rule gives for each particle: `rule` has one key, which says how, and what it is applied to. */
+export function values(frame, rule) {
+  const found = new Float64Array(frame.count);
+  const d = frame.dimension;
+  const [[how, of]] = Object.entries(rule);
+  const overContacts = (add) => eachContact(frame, (k, i, j) => {
+    const value = OF_CONTACT[of](frame.contacts, k);
+    found[i] = add(found[i], value);
+    if (j >= 0) found[j] = add(found[j], value);
   });
-  if (field === 'speed') {
-    const d = frame.dimension;
+  if (how === 'own') found.set(frame[of]);
+  else if (how === 'length') {
     for (let k = 0; k < frame.count; k += 1) {
       let square = 0;
-      for (let axis = 0; axis < d; axis += 1) square += frame.velocity[d * k + axis] ** 2;
+      for (let axis = 0; axis < d; axis += 1) square += frame[of][d * k + axis] ** 2;
       found[k] = Math.sqrt(square);
     }
-  } else if (field === 'gamma') of_contacts((sum, k) => sum - gamma[k]);
-  else if (field === 'contacts') of_contacts((sum) => sum + 1);
-  else if (field === 'impulse') of_contacts((most, k) => Math.max(most, impulse[k]));
-  else if (field === 'radius') found.set(frame.radius);
+  } else if (how === 'component') {
+    const [vector, axis] = of;
+    const start = vector === 'position' ? frame.origin[axis] : 0;
+    for (let k = 0; k < frame.count; k += 1) found[k] = start + (axis < d ? frame[vector][d * k + axis] : 0);
+  } else if (how === 'sum') overContacts((sum, value) => sum + value);
+  else if (how === 'greatest') overContacts((most, value) => Math.max(most, value));
+  else throw new Error(`this page knows no rule "${how}"`);
   return found;
 }
 
@@ -74,6 +81,7 @@ export function nice(value) {
 export class Colouring {
   constructor(description) {
     this.groups = description.groups;
+    this.fields = fieldsOf(description);
     [this.field_map, this.glue_map] = description.colours;
     this.choose('group');
   }
@@ -102,7 +110,7 @@ export class Colouring {
       }
       this.summary = number ? `${number} cluster${number > 1 ? 's' : ''}, the largest of ${largest}` : 'none';
     } else {
-      const all = values(frame, this.field);
+      const all = values(frame, this.fields.get(this.field).rule);
       this.widen(all);
       const [least, greatest] = this.range;
       for (let k = 0; k < frame.count; k += 1) paint(k, this.share((all[k] - least) / (greatest - least)));
@@ -111,7 +119,8 @@ export class Colouring {
   }
 
   widen(all) {
-    const { zero, whole } = FIELDS[this.field];
+    const { start, rule } = this.fields.get(this.field);
+    const [zero, whole] = [start === 'zero', rule.sum === 'one'];
     let [least, greatest] = zero ? [0, quantile(all, 0.99)] : [quantile(all, 0), quantile(all, 1)];
     if (this.range) [least, greatest] = [Math.min(least, this.range[0]), Math.max(greatest, this.range[1])];
     if (zero) greatest = whole ? Math.max(1, greatest) : nice(greatest);

@@ -1,6 +1,5 @@
 // What the colours mean.
 
-import { FIELDS } from './colours.js';
 import { number } from './words.js';
 
 function bar(map, count = 3) {
@@ -44,7 +43,7 @@ export function legend(place, { colouring, showsParticles, contacts, black, dark
   } else if (showsParticles && field === 'cluster') {
     parts.push(Object.assign(document.createElement('div'), { textContent: colouring.summary }));
   } else if (showsParticles && colouring.range) {
-    parts.push(scale(FIELDS[field].title, (k) => colouring.share(k / 255), colouring.range));
+    parts.push(scale(colouring.fields.get(field).title, (k) => colouring.share(k / 255), colouring.range));
   }
   if (contacts && black > 0) {
     const grey = (k) => (dark ? 255 - colouring.glue(k / 255) : colouring.glue(k / 255));

@@ -7,11 +7,14 @@ use std::sync::{Mutex, PoisonError};
 
 use gluey::geometry::Extent;
 use gluey::scene::Stage;
-use gluey::trajectory::{CompactFrames, Intervention, Manifest, Snapshots, TrajectoryError, encode, is_being_written};
+use gluey::trajectory::{
+    CompactFrames, Format, Intervention, Manifest, Snapshots, TrajectoryError, encode, is_being_written,
+};
 use gluey_render::{Body, Wall, colour_table};
 use serde_json::{Value, json};
 
 use crate::ViewError;
+use crate::fields::fields;
 
 /// Most of the series that one answer holds (bytes).
 const CHUNK: u64 = 1 << 20;
@@ -50,8 +53,8 @@ impl RunFolder {
         let scene = scene.unwrap_or(Path::new("scene.toml"));
         let stage = Stage::parse(&manifest.info.scene_text, scene).map_err(|error| error.to_string());
         let frames = match manifest.formats {
-            formats if formats.compact => Frames::Compact(CompactFrames::new(path)),
-            formats if formats.vtk => Frames::Vtk,
+            formats if formats.contains(Format::Compact) => Frames::Compact(CompactFrames::new(path)),
+            formats if formats.contains(Format::Vtk) => Frames::Vtk,
             _ => Frames::None,
         };
         Ok(Self { path: path.to_owned(), manifest, stage, frames: Mutex::new(frames) })
@@ -84,6 +87,7 @@ impl RunFolder {
                 "camera": picture.camera.map(|eye| eye.to_array()),
                 "up": picture.up.map(|up| up.to_array()),
             },
+            "fields": fields(),
             "colours": colour_table().map(|map| map.as_flattened().to_vec()),
             "trouble": self.stage.as_ref().err(),
             "stored": !matches!(*self.frames(), Frames::None),

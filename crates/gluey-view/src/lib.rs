@@ -29,6 +29,7 @@
 mod assets;
 mod connections;
 mod error;
+mod fields;
 mod folder;
 mod gallery;
 mod guard;

@@ -6,7 +6,7 @@ mod beds;
 
 use beds::Bed;
 use divan::Bencher;
-use gluey::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Projection, Solution, Uzawa};
+use gluey::projection::{Criteria, Method, Solution};
 use gluey::{morton, neighbours};
 
 const BED: fn() -> Bed = || Bed::of_height(3_000, 25.0, 1e-4);
@@ -19,11 +19,7 @@ fn main() {
 #[divan::bench(args = ["apgs", "apgd", "uzawa"])]
 fn solve_of_100_sweeps(bencher: Bencher, name: &str) {
     let file = BED().problem().expect(MADE);
-    let mut solver: Box<dyn Projection> = match name {
-        "apgs" => Box::new(AcceleratedGaussSeidel::default()),
-        "apgd" => Box::new(AcceleratedGradient::default()),
-        _ => Box::new(Uzawa),
-    };
+    let mut solver = name.parse::<Method>().expect("a name of the table").solver();
     let criteria = Criteria { tolerance: 0.0, max_sweeps: 100 };
     bencher
         .with_inputs(|| Solution::starting_from(file.warm.clone()))

@@ -68,10 +68,12 @@
 
 pub mod adhesion;
 mod ahead;
+mod choice;
 pub mod clump;
 pub mod contact;
 pub mod environment;
 pub mod expression;
+mod format;
 pub mod geometry;
 pub mod interaction;
 pub mod logbook;

@@ -14,8 +14,7 @@ use crate::measures::{Instrument, observe};
 use crate::scene::{self, Output, Scene};
 use crate::simulation::{Simulation, StateError, StepReport, Timings};
 use crate::trajectory::{
-    Checkpoint, Formats, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, Timing,
-    TrajectoryError,
+    Checkpoint, Frame, Group, IfPresent, Observation, ObstacleSurface, Recorder, RunInfo, Timing, TrajectoryError,
 };
 
 /// Work that a power cut may cost at most, whatever the scene says; checkpoints between change no byte of the last one.
@@ -50,9 +49,7 @@ pub struct Logbook {
 impl Logbook {
     /// Starts a run in a folder, with its state at t = 0.
     pub fn start(folder: &Path, scene: &Scene, if_present: IfPresent) -> Result<Self, TrajectoryError> {
-        let Output { vtk, xyz, compact, .. } = scene.output;
-        let formats = Formats { vtk, xyz, compact };
-        let recorder = Recorder::create(folder, &run_info(scene), formats, if_present)?;
+        let recorder = Recorder::create(folder, &run_info(scene), scene.output.formats, if_present)?;
         let mut logbook = Self::new(recorder, scene, 0);
         logbook.record(&scene.simulation, &before_the_first_step())?;
         logbook.checkpoint(&scene.simulation, &before_the_first_step())?;
@@ -89,7 +86,7 @@ impl Logbook {
     /// Frames written so far.
     #[must_use]
     pub fn frames(&self) -> usize {
-        if self.output.vtk || self.output.xyz || self.output.compact { self.recorder.frames().len() } else { 0 }
+        if self.output.formats.is_empty() { 0 } else { self.recorder.frames().len() }
     }
 
     /// Wall time since this process started or resumed the run.

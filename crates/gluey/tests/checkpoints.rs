@@ -7,7 +7,7 @@ use std::path::Path;
 use gluey::logbook::refuse_misfit;
 use gluey::scene::Scene;
 use gluey::simulation::StepReport;
-use gluey::trajectory::{Checkpoint, FrameStamp, Grown, Progress};
+use gluey::trajectory::{Checkpoint, Format, FrameStamp, Grown, Progress};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -113,7 +113,7 @@ fn checkpoint_of(text: &str) -> Checkpoint {
     (0..40).for_each(|_| scene.simulation.step_into(&mut report).unwrap());
     let frames = (0..4).map(|k| FrameStamp { step: 10 * k, time: 0.1 * k as f64, obstacles: Some(0) }).collect();
     let grown = Grown { bytes: 1000, checksum: Some(7) };
-    let progress = Progress { frames, series: grown, xyz: grown, compact: Some(grown) };
+    let progress = Progress { frames, series: grown, grown: [(Format::Xyz, grown), (Format::Compact, grown)].into() };
     Checkpoint { state: scene.simulation.state, fingerprint: 1, scene_text: text.to_owned(), progress, report }
 }
 

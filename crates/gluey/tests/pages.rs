@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gluey::scene::Scene;
+use gluey::projection::Method;
+use gluey::scene::{ColourBy, Scene};
+use gluey::trajectory::Format;
 
 const TIME: &str = "time = { dt = 1e-3, until = 1 }\n";
 const PARTICLES: &str = "\n[[particles]]\nmass = 1\nsource.list = [{ position = [0, 0, 0.6], radius = 0.1 }]\n";
@@ -53,4 +55,29 @@ fn every_scene_of_the_pages_parses() {
         }
     }
     assert!(count > 30, "only {count} examples found");
+}
+
+/// The row of a table that starts with a cell.
+fn row<'a>(page: &'a str, cell: &str) -> &'a str {
+    let mut rows = page.lines().filter(|line| line.starts_with(&format!("| {cell} |")));
+    rows.next().unwrap_or_else(|| panic!("there is no row {cell}"))
+}
+
+#[test]
+fn every_choice_is_told_in_the_pages() {
+    let [scenes, pictures, formats] = ["docs/scenes.md", "docs/pictures.md", "docs/formats.md"].map(page);
+    for method in Method::ALL {
+        assert!(row(&scenes, "`method`").contains(&format!("`\"{method}\"`")), "solver {method}");
+    }
+    let of_picture = scenes.split_once("\n## picture\n").unwrap().1;
+    for colour in ColourBy::ALL {
+        assert!(row(of_picture, "`colour`").contains(&format!("`\"{colour}\"`")), "colour {colour} of scenes");
+        assert!(row(&pictures, "`--colour FIELD`").contains(&format!("`{colour}`")), "colour {colour} of pictures");
+    }
+    for format in Format::ALL {
+        let told = row(&formats, &format!("`\"{format}\"`"));
+        for file in format.opened_by().iter().flat_map(|opened| opened.files) {
+            assert!(told.contains(&format!("`{file}`")), "{file} of {format}");
+        }
+    }
 }

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 
 use glam::DVec3;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Accuracy, AdmissibleSet, Criteria, InteriorPoint, Metric, Prediction,
-    Problem, ProblemFile, ProblemFileError, Projection, Row, Solution, Status, Uzawa, WALL,
+    AcceleratedGaussSeidel, Accuracy, AdmissibleSet, Criteria, Method, Metric, Prediction, Problem, ProblemFile,
+    ProblemFileError, Projection, Row, Solution, Status, WALL,
 };
 use interior_point::Primal;
 use proptest::prelude::*;
@@ -19,13 +19,12 @@ fn in_blocks(count: u32) -> AcceleratedGaussSeidel {
 }
 
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
-    vec![
-        ("apgs", Box::new(AcceleratedGaussSeidel::default())),
-        ("apgs in blocks", Box::new(in_blocks(5))),
-        ("apgd", Box::new(AcceleratedGradient::default())),
-        ("uzawa", Box::new(Uzawa)),
-        ("interior-point", Box::new(InteriorPoint::default())),
-    ]
+    let in_blocks: Box<dyn Projection> = Box::new(in_blocks(5));
+    Method::ALL
+        .map(|method| (method.name(), method.solver()))
+        .into_iter()
+        .chain([("apgs in blocks", in_blocks)])
+        .collect()
 }
 
 /// Bodies in a heap, rows between near ones and a floor: gaps ≥ 0, some glued.

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use gluey::projection::Method;
+
 use crate::Place;
 
 /// A problem in the middle of the short scene.
@@ -15,7 +17,7 @@ fn with_problem() -> Place {
 #[test]
 fn every_solver_finds_the_same_velocities_in_a_dumped_problem() {
     let place = with_problem();
-    for solver in ["apgs", "apgd", "uzawa", "interior-point"] {
+    for solver in Method::ALL.map(Method::name) {
         let out = format!("{solver}.bin");
         let told = place
             .gluey(&[

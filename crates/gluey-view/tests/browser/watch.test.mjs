@@ -176,7 +176,7 @@ test('a particle can be picked by mouse and by keyboard, and colours and contact
 
   await page.keyboard.press('Escape');
   assert.ok((await look(page)).coloured < 0.001, 'black and white balls');
-  const fields = { speed: 'speed', gamma: 'glue −γ', contacts: 'contacts', impulse: 'impulse', radius: 'radius' };
+  const fields = { speed: 'speed', gamma: 'Σ −γ', contacts: 'contacts', impulse: 'impulse', radius: 'radius', vy: 'vy' };
   for (const [field, title] of Object.entries(fields)) {
     await page.locator('#colour').selectOption(field);
     await until(page, (name) => {

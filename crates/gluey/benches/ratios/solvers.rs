@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, Criteria, ProblemFile, Projection, Solution, Status, Uzawa,
-};
+use gluey::projection::{Criteria, Method, ProblemFile, Projection, Solution, Status};
 
 use crate::beds::{self, Answer};
 use crate::interior_point::Primal;
@@ -71,12 +69,10 @@ pub fn report(wishes: &Wishes) -> Answer<()> {
 }
 
 fn races(file: &ProblemFile, patience: u64) -> Vec<Race> {
-    let (apgs, apgd) = (AcceleratedGaussSeidel::default(), AcceleratedGradient::default());
-    let solvers: [(_, Box<dyn Projection>, _); 3] =
-        [("apgs", Box::new(apgs), 9), ("apgd", Box::new(apgd), 5), ("uzawa", Box::new(Uzawa), 1)];
+    let solvers = [(Method::Apgs, 9), (Method::Apgd, 5), (Method::Uzawa, 1)];
     let mut races: Vec<Race> = solvers
         .into_iter()
-        .map(|(name, mut solver, repeat)| race(file, (name, &mut *solver), (repeat, patience)))
+        .map(|(method, repeat)| race(file, (method.name(), &mut *method.solver()), (repeat, patience)))
         .collect();
     races.extend(interior_point(file));
     races

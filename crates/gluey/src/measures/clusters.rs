@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::Bodies;
+use super::{Bodies, Figure, Fit, Quantity};
 use crate::contact::{ContactGeometry, Partner};
 
 /// Clusters: bodies that contacts join, directly or through others. Obstacles join nobody. A body alone is a cluster of one.
@@ -16,6 +16,48 @@ pub struct Clusters {
 }
 
 impl Clusters {
+    /// The table of their figures, with the radius of gyration and the sandbox of the largest.
+    #[must_use]
+    pub fn figures(&self, gyration: f64, sandbox: Option<&Fit>) -> [Figure; 5] {
+        [
+            Figure {
+                name: "count",
+                key: "clusters.count",
+                about: "clusters of two bodies or more",
+                unit: "",
+                value: Quantity::Count(self.count().cast_signed() as i64),
+            },
+            Figure {
+                name: "largest",
+                key: "clusters.largest",
+                about: "bodies of the largest",
+                unit: "",
+                value: Quantity::Count(self.largest().cast_signed() as i64),
+            },
+            Figure {
+                name: "size",
+                key: "clusters.mean_size",
+                about: "Σ n²/Σ n: the size of the cluster that a body is in, on average",
+                unit: "",
+                value: Quantity::Number(self.mean_size()),
+            },
+            Figure {
+                name: "gyration",
+                key: "clusters.gyration_radius",
+                about: "radius of gyration of the largest, R_g² = ⟨|x − ⟨x⟩|²⟩",
+                unit: "length",
+                value: Quantity::Number(gyration),
+            },
+            Figure {
+                name: "dimension",
+                key: "fractal_dimension.sandbox.dimension",
+                about: "fractal dimension of the largest, by the sandbox; `NaN` while it is too small",
+                unit: "",
+                value: Quantity::Number(sandbox.map_or(f64::NAN, |fit| fit.dimension)),
+            },
+        ]
+    }
+
     /// The clusters of a moment.
     #[must_use]
     pub fn of(bodies: &Bodies, contacts: &[ContactGeometry]) -> Self {

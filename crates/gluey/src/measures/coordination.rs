@@ -1,6 +1,6 @@
 //! How many contacts particles have.
 
-use super::Bodies;
+use super::{Bodies, Figure, Quantity};
 use crate::contact::{ContactGeometry, Partner};
 
 /// Contacts per body. A contact of two bodies counts for both; every feature of an obstacle that is touched counts
@@ -23,6 +23,42 @@ pub struct Coordination {
 }
 
 impl Coordination {
+    /// The table of its figures.
+    #[must_use]
+    pub fn figures(&self) -> [Figure; 4] {
+        let whole = self.distribution.iter().sum();
+        [
+            Figure {
+                name: "particles",
+                key: "coordination.particles",
+                about: "contacts with others that a body has, on average",
+                unit: "",
+                value: Quantity::Number(self.mean),
+            },
+            Figure {
+                name: "all",
+                key: "coordination.with_obstacles",
+                about: "contacts that a body has, those with obstacles too",
+                unit: "",
+                value: Quantity::Number(self.with_obstacles),
+            },
+            Figure {
+                name: "free",
+                key: "coordination.free",
+                about: "bodies without any contact",
+                unit: "share",
+                value: Quantity::Share { part: self.free, whole },
+            },
+            Figure {
+                name: "rattlers",
+                key: "coordination.rattlers",
+                about: "bodies with too few contacts to be held by pushes alone",
+                unit: "share",
+                value: Quantity::Share { part: self.rattlers, whole },
+            },
+        ]
+    }
+
     /// Counts the contacts of a moment.
     #[must_use]
     pub fn of(bodies: &Bodies, contacts: &[ContactGeometry], dimension: usize) -> Self {

@@ -3,8 +3,8 @@
 use glam::DVec3;
 
 use super::{
-    Bodies, Clusters, Coordination, Network, Region, Settling, components, contact_stress, gyration_radius,
-    kinetic_stress, pressure, sandbox_dimension, solid_fraction,
+    Bodies, Clusters, Coordination, Figure, Network, Quantity, Region, Settling, contact_stress, gyration_radius,
+    kinetic_stress, of_stress, sandbox_dimension, solid_fraction,
 };
 use crate::contact::ContactGeometry;
 use crate::geometry::Particles;
@@ -67,64 +67,42 @@ pub struct Moment<'a> {
 }
 
 impl Measure {
-    /// The figures of a moment, each with its name.
+    /// The figures of a moment.
     #[must_use]
-    pub fn figures(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
+    pub fn figures(&self, moment: &Moment) -> Vec<Figure> {
         let Moment { particles, clump, contacts, crossings, dt, dimension } = *moment;
         match self {
-            Self::SolidFraction(region) => vec![("fraction", solid_fraction(particles, region))],
-            Self::Coordination => {
-                let bodies = Bodies::of(particles, clump);
-                let share = |part: usize| part as f64 / bodies.len().max(1) as f64;
-                let found = Coordination::of(&bodies, contacts, dimension);
-                vec![
-                    ("particles", found.mean),
-                    ("all", found.with_obstacles),
-                    ("free", share(found.free)),
-                    ("rattlers", share(found.rattlers)),
-                ]
-            }
-            Self::Network => {
-                let network = Network::of(contacts, dt);
-                vec![
-                    ("push", network.pushing.mean),
-                    ("maxpush", network.pushing.greatest),
-                    ("maxpull", network.pulling.greatest),
-                    ("pulling", network.share(network.pulling.count)),
-                    ("glued", network.share(network.glued)),
-                    ("glue", network.glue.mean),
-                    ("maxglue", network.glue.greatest),
-                ]
-            }
+            Self::SolidFraction(region) => vec![Figure {
+                name: "fraction",
+                key: "solid_fraction.fraction",
+                about: "the part of the box that particles fill",
+                unit: "share",
+                value: Quantity::Number(solid_fraction(particles, region)),
+            }],
+            Self::Coordination => Coordination::of(&Bodies::of(particles, clump), contacts, dimension).figures().into(),
+            Self::Network => Network::of(contacts, dt).figures().into(),
             Self::Stress { region, kinetic } => {
                 let mut stress = contact_stress(particles, contacts, region, dt);
                 if *kinetic {
                     stress += kinetic_stress(particles, region);
                 }
-                let mut figures = components(stress, dimension);
-                figures.push(("pressure", pressure(stress, dimension)));
-                figures
+                of_stress(stress, dimension)
             }
-            Self::Settling { direction } => {
-                let found = Settling::of(particles, *direction, dimension);
-                vec![("mean", found.mean), ("fluctuation", found.fluctuation), ("temperature", found.temperature)]
-            }
+            Self::Settling { direction } => Settling::of(particles, *direction, dimension).figures().into(),
             Self::Clusters => {
                 let bodies = Bodies::of(particles, clump);
                 let clusters = Clusters::of(&bodies, contacts);
                 let largest = clusters.shape(0);
-                let dimension = sandbox_dimension(&largest, bodies.mean_diameter());
-                vec![
-                    ("count", clusters.count() as f64),
-                    ("largest", clusters.largest() as f64),
-                    ("size", clusters.mean_size()),
-                    ("gyration", gyration_radius(&largest)),
-                    ("dimension", dimension.map_or(f64::NAN, |fit| fit.dimension)),
-                ]
+                let sandbox = sandbox_dimension(&largest, bodies.mean_diameter());
+                clusters.figures(gyration_radius(&largest), sandbox.as_ref()).into()
             }
             Self::Flux { gate } => {
                 let Crossings { number, volume } = crossings.get(*gate).copied().unwrap_or_default();
-                vec![("number", number as f64), ("volume", volume)]
+                let told = |name, about, unit, value| Figure { name, key: name, about, unit, value };
+                vec![
+                    told("number", "centres that have gone through", "", Quantity::Count(number)),
+                    told("volume", "their volume, in 2D area", "length³, in 2D length²", Quantity::Number(volume)),
+                ]
             }
         }
     }
@@ -136,7 +114,7 @@ impl Instrument {
     pub fn columns(&self, dimension: usize) -> Vec<String> {
         let particles = &Particles::default();
         let nothing = Moment { particles, clump: &[], contacts: &[], crossings: &[], dt: 1.0, dimension };
-        self.measure.figures(&nothing).iter().map(|(figure, _)| format!("{}_{figure}", self.name)).collect()
+        self.measure.figures(&nothing).iter().map(|figure| format!("{}_{}", self.name, figure.name)).collect()
     }
 }
 
@@ -157,7 +135,7 @@ pub fn observe(instruments: &[Instrument], simulation: &Simulation, dimension: u
         dimension,
     };
     let figures = instruments.iter().flat_map(|instrument| instrument.measure.figures(&moment));
-    figures.map(|(_, figure)| figure).collect()
+    figures.map(|figure| figure.value.number()).collect()
 }
 
 #[cfg(test)]
@@ -165,19 +143,38 @@ mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
 
+    /// One of each kind: a new kind does not compile before it is here.
+    fn every_kind(region: Region) -> Vec<Measure> {
+        let after = |measure: &Measure| match measure {
+            Measure::SolidFraction(_) => Some(Measure::Coordination),
+            Measure::Coordination => Some(Measure::Network),
+            Measure::Network => Some(Measure::Stress { region, kinetic: true }),
+            Measure::Stress { .. } => Some(Measure::Settling { direction: DVec3::X }),
+            Measure::Settling { .. } => Some(Measure::Clusters),
+            Measure::Clusters => Some(Measure::Flux { gate: 0 }),
+            Measure::Flux { .. } => None,
+        };
+        std::iter::successors(Some(Measure::SolidFraction(region)), after).collect()
+    }
+
+    #[test]
+    fn every_figure_is_told_in_the_page_of_measures_with_its_words_and_unit() {
+        let path: std::path::PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", "measures.md"].iter().collect();
+        let page = std::fs::read_to_string(path).unwrap();
+        let particles = &Particles::default();
+        let nothing = Moment { particles, clump: &[], contacts: &[], crossings: &[], dt: 1.0, dimension: 3 };
+        let region = Region::new(DVec3::ZERO, DVec3::ONE, 3).unwrap();
+        for figure in every_kind(region).iter().flat_map(|measure| measure.figures(&nothing)) {
+            let about = figure.about.replace('|', "\\|"); // as tables of Markdown spell it
+            let line = format!("\n| `_{}` | {about} | {} |", figure.name, figure.unit);
+            assert!(page.contains(&line), "docs/measures.md has no row {line}");
+        }
+    }
+
     #[test]
     fn columns_are_the_same_whatever_there_is() {
         for dimension in [2, 3] {
             let region = Region::new(DVec3::ZERO, DVec3::ONE, dimension).unwrap();
-            let measures = [
-                Measure::SolidFraction(region),
-                Measure::Coordination,
-                Measure::Network,
-                Measure::Stress { region, kinetic: true },
-                Measure::Settling { direction: DVec3::X },
-                Measure::Clusters,
-                Measure::Flux { gate: 0 },
-            ];
             let mut particles = Particles::default();
             particles.push(DVec3::ZERO, 0.5, 1.0);
             let contact = Contact { pair: Pair::obstacle(0, 0, 0), gamma: -1.0, impulse: 1.0 };
@@ -185,13 +182,15 @@ mod tests {
             let crossings = [Crossings { number: -3, volume: -1.5 }];
             let (particles, contacts, crossings) = (&particles, &contacts, &crossings);
             let moment = Moment { particles, clump: &[], contacts, crossings, dt: 0.1, dimension };
-            for measure in measures {
-                let names: Vec<&str> = measure.figures(&moment).iter().map(|(name, _)| *name).collect();
+            for measure in every_kind(region) {
+                let names: Vec<&str> = measure.figures(&moment).iter().map(|figure| figure.name).collect();
                 let columns = Instrument { name: "a".into(), measure }.columns(dimension);
                 assert_eq!(columns, names.iter().map(|name| format!("a_{name}")).collect::<Vec<_>>());
                 assert!(names.iter().all(|name| !name.contains('_')), "a name and its figure must be told apart");
             }
-            assert_eq!(Measure::Flux { gate: 0 }.figures(&moment), [("number", -3.0), ("volume", -1.5)]);
+            let flux = Measure::Flux { gate: 0 }.figures(&moment);
+            let flux: Vec<_> = flux.iter().map(|figure| (figure.name, figure.value.number())).collect();
+            assert_eq!(flux, [("number", -3.0), ("volume", -1.5)]);
         }
     }
 }

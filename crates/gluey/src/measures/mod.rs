@@ -21,6 +21,7 @@
 mod bodies;
 mod clusters;
 mod coordination;
+mod figure;
 mod fractal;
 mod instrument;
 mod mixing;
@@ -39,6 +40,7 @@ use glam::DVec3;
 pub use bodies::Bodies;
 pub use clusters::Clusters;
 pub use coordination::Coordination;
+pub use figure::{Figure, Quantity, of_stress};
 pub use fractal::{Fit, gyration_dimension, gyration_radius, sandbox_dimension};
 pub use instrument::{Instrument, Measure, Moment, observe};
 pub use mixing::mixing;

@@ -1,5 +1,6 @@
 //! Forces and glue of the contacts: how many push, pull and are glued, and how the loads are spread.
 
+use super::{Figure, Quantity};
 use crate::contact::ContactGeometry;
 
 /// Figures of a list of values ≥ 0; all 0 where it is empty.
@@ -50,6 +51,63 @@ pub struct Network {
 }
 
 impl Network {
+    /// The table of its figures.
+    #[must_use]
+    pub fn figures(&self) -> [Figure; 7] {
+        let share = |part| Quantity::Share { part, whole: self.contacts };
+        [
+            Figure {
+                name: "push",
+                key: "network.pushing.mean",
+                about: "mean push",
+                unit: "force",
+                value: Quantity::Number(self.pushing.mean),
+            },
+            Figure {
+                name: "maxpush",
+                key: "network.pushing.greatest",
+                about: "greatest push",
+                unit: "force",
+                value: Quantity::Number(self.pushing.greatest),
+            },
+            Figure {
+                name: "maxpull",
+                key: "network.pulling.greatest",
+                about: "greatest pull",
+                unit: "force",
+                value: Quantity::Number(self.pulling.greatest),
+            },
+            Figure {
+                name: "pulling",
+                key: "network.pulling.count",
+                about: "contacts that pull",
+                unit: "share",
+                value: share(self.pulling.count),
+            },
+            Figure {
+                name: "glued",
+                key: "network.glued",
+                about: "contacts that are glued",
+                unit: "share",
+                value: share(self.glued),
+            },
+            Figure {
+                name: "glue",
+                key: "network.glue.mean",
+                about: "mean −γ of those that are glued",
+                unit: "R × momentum",
+                value: Quantity::Number(self.glue.mean),
+            },
+            Figure {
+                name: "maxglue",
+                key: "network.glue.greatest",
+                about: "greatest −γ",
+                unit: "R × momentum",
+                value: Quantity::Number(self.glue.greatest),
+            },
+        ]
+    }
+
     /// Sums up contacts whose impulses are those of a step of length dt.
     #[must_use]
     pub fn of(contacts: &[ContactGeometry], dt: f64) -> Self {
@@ -63,12 +121,6 @@ impl Network {
             pulling: Quantiles::of(forces().map(|force| -force).filter(|force| *force > 0.0).collect()),
             glue,
         }
-    }
-
-    /// A part of the contacts, 0 where there are none.
-    #[must_use]
-    pub fn share(&self, part: usize) -> f64 {
-        part as f64 / self.contacts.max(1) as f64
     }
 }
 
@@ -99,8 +151,11 @@ mod tests {
         assert_eq!((network.contacts, network.glued), (4, 3));
         assert_eq!((network.pushing.count, network.pulling.count), (2, 1));
         assert!((network.pushing.mean - 3.0).abs() < 1e-12 && (network.pulling.greatest - 1.0).abs() < 1e-12);
-        assert_eq!((network.glue.mean, network.glue.greatest, network.share(network.glued)), (2.0, 3.0, 0.75));
+        let told = |network: &Network, name: &str| {
+            network.figures().iter().find(|figure| figure.name == name).unwrap().value.number()
+        };
+        assert_eq!(["glue", "maxglue", "glued"].map(|name| told(&network, name)), [2.0, 3.0, 0.75]);
         assert_eq!(Network::of(&[], 0.1), Network::default());
-        assert_eq!(Network::default().share(0), 0.0);
+        assert_eq!(told(&Network::default(), "pulling"), 0.0);
     }
 }

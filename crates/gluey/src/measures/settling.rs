@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::{Figure, Quantity};
 use crate::geometry::Particles;
 
 /// Velocities of all particles, each counting the same.
@@ -18,6 +19,34 @@ pub struct Settling {
 }
 
 impl Settling {
+    /// The table of its figures.
+    #[must_use]
+    pub fn figures(&self) -> [Figure; 3] {
+        [
+            Figure {
+                name: "mean",
+                key: "settling.mean",
+                about: "mean velocity along the direction, ⟨V·e⟩",
+                unit: "length / time",
+                value: Quantity::Number(self.mean),
+            },
+            Figure {
+                name: "fluctuation",
+                key: "settling.fluctuation",
+                about: "what differs from it, √⟨(V·e − ⟨V·e⟩)²⟩",
+                unit: "length / time",
+                value: Quantity::Number(self.fluctuation),
+            },
+            Figure {
+                name: "temperature",
+                key: "settling.temperature",
+                about: "granular temperature ⟨|V − ⟨V⟩|²⟩/d",
+                unit: "length² / time²",
+                value: Quantity::Number(self.temperature),
+            },
+        ]
+    }
+
     /// The cloud's motion along a direction, a unit vector; all 0 without particles.
     #[must_use]
     pub fn of(particles: &Particles, direction: DVec3, dimension: usize) -> Self {

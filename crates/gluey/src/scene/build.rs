@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::crowd;
-use super::diagnostics::{Problem, suggestion};
+use super::diagnostics::Problem;
 use super::file::{
-    AggregatingFile, ChangingVector, DragFile, ForceFile, FormatFile, FractionFile, GlueyFile, ImpulsesFile, LawFile,
-    MethodFile, RecourseFile, ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
+    AggregatingFile, ChangingVector, DragFile, ForceFile, FractionFile, GlueyFile, ImpulsesFile, LawFile, RecourseFile,
+    ScalingFile, SceneFile, SchemeFile, TableFile, VectorSignal,
 };
 use super::measure::Laboratory;
 use super::openings::Doors;
@@ -20,16 +20,18 @@ use super::tree::Place;
 use super::value::{Name, Vector};
 use super::{Group, Output, Scene, Stage, steps_until};
 use crate::adhesion::{Adhesion, Law, Scaling, Scheme, Threshold};
+use crate::choice::suggestion;
 use crate::clump::Clumps;
 use crate::environment::{
     Dimension, Drag, Environment, FLOW_VARIABLES, Force, ForceComponent, Forcing, Fraction, Inertial, Overdamped, Per,
     RICHARDSON_ZAKI, Signal, Signal3, Table,
 };
 use crate::expression::{Expression, ExpressionError};
+use crate::format::Formats;
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Surroundings};
 use crate::neighbours;
 use crate::openings::Openings;
-use crate::projection::{ALONE, AcceleratedGaussSeidel, AcceleratedGradient, InteriorPoint, Projection, Uzawa};
+use crate::projection::{ALONE, AcceleratedGaussSeidel, Method};
 use crate::simulation::{ImpulseRule, Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
@@ -85,7 +87,7 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     }
     if let Some(blocks) = file.solver.blocks {
         let (place, most) = (root.key("solver").key("blocks"), AcceleratedGaussSeidel::MOST_BLOCKS);
-        if !matches!(file.solver.method, MethodFile::Apgs) {
+        if file.solver.method != Method::Apgs {
             problems.push(place.problem("this method has no blocks").help("leave it out, or use method = \"apgs\""));
         } else if blocks.get() > most {
             problems.push(place.problem("too many blocks").help(format!("at most {most}; one a thread is enough")));
@@ -122,10 +124,8 @@ pub(super) fn scene(file: &SceneFile, origin: Origin) -> Result<Scene, Vec<Probl
     let state = State { particles, clumps, ..State::default() };
     let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
     simulation.solver = match file.solver.method {
-        MethodFile::Apgs => Box::new(AcceleratedGaussSeidel::with_blocks(file.solver.blocks)) as Box<dyn Projection>,
-        MethodFile::Apgd => Box::new(AcceleratedGradient::default()),
-        MethodFile::Uzawa => Box::new(Uzawa),
-        MethodFile::InteriorPoint => Box::new(InteriorPoint::default()),
+        Method::Apgs => Box::new(AcceleratedGaussSeidel::with_blocks(file.solver.blocks)),
+        other => other.solver(),
     };
     simulation.interactions = interactions;
     simulation.settings = settings;
@@ -268,15 +268,12 @@ fn settings(file: &SceneFile) -> Settings {
 
 fn output(file: &SceneFile) -> Output {
     let every = |given: Option<std::num::NonZeroU64>, default: u64| given.map_or(default, std::num::NonZeroU64::get);
-    let writes = |format| file.output.formats.as_ref().is_none_or(|formats| formats.contains(&format));
     let steps = steps_until(file.time.until.0, file.time.dt.0);
     Output {
         frame_every: every(file.output.frame_every, (steps / FRAMES).max(1)),
         series_every: every(file.output.series_every, 1),
         checkpoint_every: every(file.output.checkpoint_every, 1000),
-        vtk: writes(FormatFile::Vtk),
-        xyz: writes(FormatFile::Xyz),
-        compact: writes(FormatFile::Compact),
+        formats: file.output.formats.as_ref().map_or(Formats::ALL, |formats| formats.iter().copied().collect()),
     }
 }
 

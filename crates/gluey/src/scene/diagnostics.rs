@@ -10,6 +10,7 @@ use toml::de;
 use toml::de::{DeTable, Deserializer};
 
 use super::tree::{Branch, remove, smallest_entry};
+use crate::choice::suggestion;
 
 /// Problems reported at once; a file with more is mended step by step.
 const MOST_PROBLEMS: usize = 30;
@@ -23,8 +24,6 @@ const SINGLE_TABLES: [&str; 6] = ["time", "contact", "environment", "solver", "o
 const NO_CHOICE: &str = "wanted exactly 1 element, found 0";
 /// And that it has too many keys.
 const ONE_CHOICE: &str = "wanted exactly 1 element";
-/// Names less alike than this are not suggested.
-const LIKENESS: f64 = 0.7;
 
 /// One thing to mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,18 +133,6 @@ impl fmt::Display for SceneError {
 }
 
 impl std::error::Error for SceneError {}
-
-/// The name of `known` most like `word`, if any is.
-#[must_use]
-pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |name: &str| strsim::jaro_winkler(&word.to_lowercase(), name);
-    known
-        .into_iter()
-        .map(|name| (likeness(name), name))
-        .filter(|(likeness, _)| *likeness >= LIKENESS)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}
 
 /// Reads a value of type T from TOML text. After an error the offending entry is left out and reading tried again, so
 /// that one pass over a file tells all that is wrong with it.

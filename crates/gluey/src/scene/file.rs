@@ -15,6 +15,8 @@ use super::periodic::PeriodicFile;
 use super::picture::PictureFile;
 use super::shapes::{MotionFile, ShapeFile};
 use super::value::{Colour, Dilution, Finite, GammaMin, Name, NotNegative, Positive, Radii, Reach, Share, Vector};
+use crate::format::Format;
+use crate::projection::Method;
 
 /// A gluey scene.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -575,7 +577,7 @@ pub struct TubeFile {
 #[serde(deny_unknown_fields, default)]
 pub struct SolverFile {
     /// The method.
-    pub method: MethodFile,
+    pub method: Method,
     /// Residual to reach, a length relative to the smallest radius (default 1e-6).
     pub tolerance: Option<Positive>,
     /// Limit on sweeps (default 200000).
@@ -588,21 +590,6 @@ pub struct SolverFile {
     pub at_limit: RecourseFile,
     /// What to do when closing obstacles leave no admissible velocity.
     pub when_pinched: RecourseFile,
-}
-
-/// A method for the projection.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodFile {
-    /// Accelerated projected Gauss–Seidel.
-    #[default]
-    Apgs,
-    /// Accelerated projected gradient.
-    Apgd,
-    /// The paper's Uzawa algorithm.
-    Uzawa,
-    /// Interior points with a sparse factorisation.
-    InteriorPoint,
 }
 
 /// Which impulses, where several give the same velocity.
@@ -637,19 +624,7 @@ pub struct OutputFile {
     /// Steps between checkpoints (default 1000).
     pub checkpoint_every: Option<std::num::NonZeroU64>,
     /// Formats of the frames (default all).
-    pub formats: Option<Vec<FormatFile>>,
-}
-
-/// A format of frames.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum FormatFile {
-    /// VTK XML for ParaView.
-    Vtk,
-    /// Extended XYZ for OVITO.
-    Xyz,
-    /// One file of few bytes for the viewer, which reads VTK where there is none.
-    Compact,
+    pub formats: Option<Vec<Format>>,
 }
 
 /// Obstacles that move as one.

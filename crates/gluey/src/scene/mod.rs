@@ -5,6 +5,7 @@
 mod attachment;
 mod build;
 mod clumps;
+mod colour_by;
 mod crowd;
 mod diagnostics;
 mod file;
@@ -20,11 +21,14 @@ mod value;
 
 use std::path::Path;
 
-pub use diagnostics::{Problem, SceneError, suggestion};
+pub use colour_by::{ColourBy, Field, OfContact, Rule, Scalar, Start, Vector};
+pub use diagnostics::{Problem, SceneError};
 pub use file::SceneFile;
-pub use picture::{ColourBy, ObstacleStyle, Picture, Range, Size};
+pub use picture::{ObstacleStyle, Picture, Range, Size};
 pub use value::Colour;
 
+pub use crate::choice::suggestion;
+use crate::format::Formats;
 use crate::geometry::Obstacle;
 use crate::measures::Instrument;
 use crate::simulation::Simulation;
@@ -47,12 +51,8 @@ pub struct Output {
     pub series_every: u64,
     /// Steps between checkpoints.
     pub checkpoint_every: u64,
-    /// Frames as VTK XML.
-    pub vtk: bool,
-    /// Frames as extended XYZ.
-    pub xyz: bool,
-    /// Frames in few bytes, for the viewer.
-    pub compact: bool,
+    /// What frames are written as.
+    pub formats: Formats,
 }
 
 /// What of a scene is needed to draw a run of it: all but the particles, which its frames hold.

@@ -1,6 +1,5 @@
 //! How pictures of a run are drawn, as far as its scene says. Nothing here changes what is computed.
 
-use std::fmt;
 use std::str::FromStr;
 
 use glam::DVec3;
@@ -8,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-use super::diagnostics::{Problem, suggestion};
+use super::colour_by::ColourBy;
+use super::diagnostics::Problem;
 use super::tree::Place;
 use super::value::{Colour, Finite, Positive, Vector};
 
@@ -114,96 +114,6 @@ impl FromStr for Range {
             Some((least, greatest)) => Self::checked(least, greatest),
             None => Err("write LEAST,GREATEST, as in 0,2.5".to_owned()),
         }
-    }
-}
-
-/// What the colour of a particle tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ColourBy {
-    /// Its group, in the group's colour.
-    #[default]
-    Group,
-    /// |V|.
-    Speed,
-    /// Its radius.
-    Radius,
-    /// Its mass.
-    Mass,
-    /// How much it is glued: the sum of −γ over its contacts.
-    Gamma,
-    /// The greatest impulse of its contacts in the last step.
-    Impulse,
-    /// How many contacts it has.
-    Contacts,
-    /// Component x of its centre.
-    X,
-    /// Component y of its centre.
-    Y,
-    /// Component z of its centre.
-    Z,
-    /// Component x of its velocity.
-    Vx,
-    /// Component y of its velocity.
-    Vy,
-    /// Component z of its velocity.
-    Vz,
-}
-
-impl ColourBy {
-    /// All there is.
-    pub const ALL: [Self; 13] = [
-        Self::Group,
-        Self::Speed,
-        Self::Radius,
-        Self::Mass,
-        Self::Gamma,
-        Self::Impulse,
-        Self::Contacts,
-        Self::X,
-        Self::Y,
-        Self::Z,
-        Self::Vx,
-        Self::Vy,
-        Self::Vz,
-    ];
-
-    /// As scenes and options spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Group => "group",
-            Self::Speed => "speed",
-            Self::Radius => "radius",
-            Self::Mass => "mass",
-            Self::Gamma => "gamma",
-            Self::Impulse => "impulse",
-            Self::Contacts => "contacts",
-            Self::X => "x",
-            Self::Y => "y",
-            Self::Z => "z",
-            Self::Vx => "vx",
-            Self::Vy => "vy",
-            Self::Vz => "vz",
-        }
-    }
-}
-
-impl fmt::Display for ColourBy {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for ColourBy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.iter().map(|choice| choice.name());
-        Self::ALL.into_iter().find(|choice| choice.name() == text).ok_or_else(|| match suggestion(text, names()) {
-            Some(hint) => format!("did you mean `{hint}`?"),
-            None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
-        })
     }
 }
 
@@ -322,7 +232,6 @@ mod tests {
             let toml: PictureFile = toml::from_str(&format!("colour = '{choice}'")).unwrap();
             assert_eq!(toml.colour, Some(choice));
         }
-        assert_eq!("sped".parse::<ColourBy>(), Err("did you mean `speed`?".to_owned()));
     }
 
     #[test]

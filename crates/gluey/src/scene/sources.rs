@@ -9,11 +9,12 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::attachment;
-use super::diagnostics::{Problem, suggestion};
+use super::diagnostics::Problem;
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
 use super::periodic;
 use super::tree::Place;
 use super::value::{Name, Radii, Vector, shown, usable};
+use crate::choice::suggestion;
 use crate::geometry::{Cell, Particles, Placed, Surroundings, volume};
 
 /// Random places tried for a particle before a fill gives up.

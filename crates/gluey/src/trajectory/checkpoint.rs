@@ -8,6 +8,7 @@
 //! | 4 | CRC-32 of the content, little-endian |
 //! | … | content: zstd of the postcard encoding of [`Checkpoint`] |
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,12 +16,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::files::{Durable, write_whole_keeping};
+use super::former::{Former, Lengths, TwoFormats};
 use super::{TrajectoryError, checkpoint_path, previous_checkpoint_path};
+use crate::format::Format;
 use crate::simulation::{State, StepReport};
 
 const MAGIC: [u8; 8] = *b"GLUEY\r\n\x1a";
 /// To be raised with every change to [`Checkpoint`] or to a type inside it: the encoding holds no names.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// The oldest format that is still read.
 const OLDEST: u32 = 3;
 const HEADER: usize = 8 + 4 + 8 + 4;
@@ -53,10 +56,8 @@ pub struct Progress {
     pub frames: Vec<FrameStamp>,
     /// What `series.csv` held.
     pub series: Grown,
-    /// What `trajectory.xyz` held; nothing where it is not written.
-    pub xyz: Grown,
-    /// What `frames.bin` held; none where it is not written.
-    pub compact: Option<Grown>,
+    /// What the files of formats held, of those that are written and have one that grows.
+    pub grown: BTreeMap<Format, Grown>,
 }
 
 /// What a file that grows held.
@@ -66,35 +67,6 @@ pub struct Grown {
     pub bytes: u64,
     /// CRC-32 of these bytes; none in checkpoints of format 3.
     pub checksum: Option<u32>,
-}
-
-/// A checkpoint of format 3, which knew lengths alone, and none of `frames.bin`.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-struct Former {
-    state: State,
-    fingerprint: u64,
-    scene_text: String,
-    progress: FormerProgress,
-    report: StepReport,
-}
-
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-struct FormerProgress {
-    frames: Vec<FrameStamp>,
-    series_bytes: u64,
-    xyz_bytes: u64,
-}
-
-impl From<Former> for Checkpoint {
-    fn from(former: Former) -> Self {
-        let Former { state, fingerprint, scene_text, progress, report } = former;
-        let FormerProgress { frames, series_bytes, xyz_bytes } = progress;
-        let grown = |bytes| Grown { bytes, checksum: None };
-        let progress = Progress { frames, series: grown(series_bytes), xyz: grown(xyz_bytes), compact: None };
-        Self { state, fingerprint, scene_text, progress, report }
-    }
 }
 
 /// When a frame was recorded.
@@ -243,7 +215,11 @@ impl Checkpoint {
             return Err(TrajectoryError::Checksum { path: path.to_owned(), stored, computed });
         }
         let plain = unpacked(content).map_err(|error| damaged(error.to_string()))?;
-        if format == FORMAT { Self::from_plain(&plain, path) } else { decoded::<Former>(&plain, path) }
+        match format {
+            3 => decoded::<Former<Lengths>>(&plain, path),
+            4 => decoded::<Former<TwoFormats>>(&plain, path),
+            _ => Self::from_plain(&plain, path),
+        }
     }
 
     /// A file around [`Self::to_plain`], with the checksum that fits.
@@ -354,8 +330,11 @@ mod tests {
             progress: Progress {
                 frames: vec![FrameStamp { step: 0, time: 0.0, obstacles: Some(0) }],
                 series: Grown { bytes: 100, checksum: Some(7) },
-                xyz: Grown { bytes: 200, checksum: Some(8) },
-                compact: Some(Grown { bytes: 300, checksum: Some(9) }),
+                grown: [
+                    (Format::Xyz, Grown { bytes: 200, checksum: Some(8) }),
+                    (Format::Compact, Grown { bytes: 300, checksum: Some(9) }),
+                ]
+                .into(),
             },
             report: StepReport { least_gap: f64::INFINITY, loads: vec![Load::default()], ..StepReport::default() },
         }
@@ -384,22 +363,39 @@ mod tests {
         let plain = postcard::to_stdvec(&checkpoint()).unwrap();
         assert_eq!(plain, postcard::to_stdvec(&checkpoint().view()).unwrap(), "view and checkpoint differ");
         let seen = (FORMAT, plain.len(), crc32fast::hash(&plain));
-        assert_eq!(seen, (4, 461, 4_178_880_746), "raise FORMAT and put the new numbers here");
+        assert_eq!(seen, (5, 463, 2_941_747_316), "raise FORMAT and put the new numbers here");
+    }
+
+    /// The checkpoint as a former format would hold it.
+    fn former<Written: Serialize>(format: u8, progress: Written) -> Vec<u8> {
+        let Checkpoint { state, fingerprint, scene_text, report, .. } = checkpoint();
+        let former = Former { state, fingerprint, scene_text, progress, report };
+        let mut bytes = Checkpoint::packed(&postcard::to_stdvec(&former).unwrap()).unwrap();
+        bytes[8] = format;
+        bytes
     }
 
     #[test]
-    fn a_checkpoint_of_the_format_before_is_read() {
+    fn a_checkpoint_without_checksums_is_read() {
         let now = checkpoint();
-        let Checkpoint { state, fingerprint, scene_text, progress, report } = now.clone();
-        let Progress { frames, series, xyz, .. } = progress;
-        let progress = FormerProgress { frames, series_bytes: series.bytes, xyz_bytes: xyz.bytes };
-        let former = Former { state, fingerprint, scene_text, progress, report };
-        let mut bytes = Checkpoint::packed(&postcard::to_stdvec(&former).unwrap()).unwrap();
-        bytes[8] = 3;
+        let bytes = former(3, Lengths { frames: now.progress.frames.clone(), series_bytes: 100, xyz_bytes: 200 });
         let read = Checkpoint::from_bytes(&bytes, Path::new("old")).unwrap();
         assert_eq!((&read.state, &read.report, &read.scene_text), (&now.state, &now.report, &now.scene_text));
         assert_eq!(read.progress.series, Grown { bytes: 100, checksum: None });
-        assert_eq!(read.progress.compact, None);
+        assert_eq!(read.progress.grown, [(Format::Xyz, Grown { bytes: 200, checksum: None })].into());
+    }
+
+    #[test]
+    fn a_checkpoint_of_two_formats_is_read() {
+        let now = checkpoint();
+        let (frames, series) = (now.progress.frames.clone(), now.progress.series);
+        let [xyz, compact] = [Format::Xyz, Format::Compact].map(|format| now.progress.grown[&format]);
+        let bytes = former(4, TwoFormats { frames, series, xyz, compact: Some(compact) });
+        assert_eq!(Checkpoint::from_bytes(&bytes, Path::new("old")).unwrap(), now);
+        let (frames, grown) = (now.progress.frames, Grown::default());
+        let bytes = former(4, TwoFormats { frames, series: grown, xyz: grown, compact: None });
+        let read = Checkpoint::from_bytes(&bytes, Path::new("old")).unwrap();
+        assert_eq!(read.progress.grown, [(Format::Xyz, grown)].into());
     }
 
     #[test]

@@ -14,13 +14,29 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use super::files::{Appended, Checked, check_grown};
+use super::files::{Appended, Checked, check_grown, remove};
+use super::writer::{FrameWriter, Kind};
 use super::{Frame, FrameStamp, Grown, TrajectoryError};
 use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::Particles;
 
 /// The file in a run folder.
-pub(super) const FILE: &str = "frames.bin";
+const FILE: &str = "frames.bin";
+
+pub(super) const KIND: Kind = Kind {
+    create: |home| Ok(Box::new(Writer::create(&home.folder.join(FILE), home.info.dimension)?)),
+    check: |home, frames, grown| check(&home.folder.join(FILE), frames, grown).map(Some),
+    resume: |home, frames, held| {
+        let (path, dimension) = (home.folder.join(FILE), home.info.dimension);
+        Ok(Box::new(Writer::resume(&path, dimension, frames, held.unwrap_or_default())?))
+    },
+    remove: |folder| remove(&folder.join(FILE)),
+    count: |folder| {
+        let mut stored = CompactFrames::new(folder);
+        let _ = stored.refresh(); // a file that cannot be read holds no frame
+        Ok(stored.stamps().len())
+    },
+};
 
 const TAG: [u8; 4] = *b"GFRM";
 /// To be raised with every change of the layout.
@@ -158,7 +174,7 @@ fn record(columns: &[u8], sections: &Sections, backs: Backs) -> io::Result<Vec<u
 
 /// Writes the file of a run.
 #[derive(Debug)]
-pub(super) struct Writer {
+struct Writer {
     file: Appended,
     dimension: u8,
     last: Option<Last>,
@@ -174,17 +190,12 @@ struct Last {
 }
 
 impl Writer {
-    pub(super) fn create(path: &Path, dimension: u8) -> Result<Self, TrajectoryError> {
+    fn create(path: &Path, dimension: u8) -> Result<Self, TrajectoryError> {
         Ok(Self { file: Appended::create(path)?, dimension, last: None })
     }
 
     /// Goes on after these frames, which [`check`] has found there.
-    pub(super) fn resume(
-        path: &Path,
-        dimension: u8,
-        frames: &[FrameStamp],
-        held: Checked,
-    ) -> Result<Self, TrajectoryError> {
+    fn resume(path: &Path, dimension: u8, frames: &[FrameStamp], held: Checked) -> Result<Self, TrajectoryError> {
         let mut stored = CompactFrames::at(path.to_owned());
         let _ = stored.refresh(); // what is broken behind these frames goes
         let last = match frames.len().checked_sub(1) {
@@ -197,9 +208,10 @@ impl Writer {
         };
         Ok(Self { file: Appended::resume(path, held)?, dimension, last })
     }
+}
 
-    /// Adds a frame, unless it was the last one added: another file may have failed after this one.
-    pub(super) fn append(&mut self, frame: &Frame) -> Result<(), TrajectoryError> {
+impl FrameWriter for Writer {
+    fn append(&mut self, frame: &Frame, _: &[FrameStamp]) -> Result<(), TrajectoryError> {
         if self.last.as_ref().is_some_and(|last| last.step == frame.step) {
             return Ok(());
         }
@@ -213,22 +225,22 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn grown(&self) -> Grown {
-        self.file.grown()
+    fn grown(&self) -> Option<Grown> {
+        Some(self.file.grown())
     }
 
-    pub(super) fn check_place(&self) -> Result<(), TrajectoryError> {
+    fn check_place(&self) -> Result<(), TrajectoryError> {
         self.file.check_place()
     }
 
-    pub(super) fn sync(&self) -> Result<(), TrajectoryError> {
+    fn sync(&mut self) -> Result<(), TrajectoryError> {
         self.file.sync()
     }
 }
 
 /// Refuses a file that has lost frames, or has other bytes than when it had grown so far; an older checkpoint does not tell
 /// how far that was.
-pub(super) fn check(path: &Path, frames: &[FrameStamp], grown: Option<Grown>) -> Result<Checked, TrajectoryError> {
+fn check(path: &Path, frames: &[FrameStamp], grown: Option<Grown>) -> Result<Checked, TrajectoryError> {
     let held = grown.map(|grown| check_grown(path, &grown)).transpose()?;
     let mut stored = CompactFrames::at(path.to_owned());
     let trouble = stored.refresh().err();

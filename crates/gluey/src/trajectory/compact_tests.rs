@@ -42,8 +42,8 @@ fn stored() -> (tempfile::TempDir, CompactFrames, Vec<Vec<u8>>) {
     let mut writer = Writer::create(&folder.path().join(FILE), 2).unwrap();
     let mut whole = Vec::new();
     frames(|frame| {
-        writer.append(frame).unwrap();
-        writer.append(frame).unwrap(); // the second is no other frame
+        writer.append(frame, &[]).unwrap();
+        writer.append(frame, &[]).unwrap(); // the second is no other frame
         whole.push(encode(frame, 2).unwrap());
     });
     let mut stored = CompactFrames::new(folder.path());

@@ -94,6 +94,19 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), TrajectoryError> {
     if cfg!(unix) { sync(folder) } else { Ok(()) } // elsewhere folders cannot be opened as files
 }
 
+/// What is read of a file; none where it is not there, as in the folder of a run that has just started.
+pub(super) fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Creates a folder and those that it is in, unless it is there.
+pub(super) fn create_folder(path: &Path) -> Result<(), TrajectoryError> {
+    fs::create_dir_all(path).map_err(TrajectoryError::io("create", path))
+}
+
 /// Removes the file; that it is not there is as good.
 pub(super) fn remove(path: &Path) -> Result<(), TrajectoryError> {
     match fs::remove_file(path) {

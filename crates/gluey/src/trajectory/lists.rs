@@ -10,7 +10,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{self, Durable, write_whole};
-use super::recorder::{FRAMES, OBSTACLES, frame_file, frame_list};
+use super::paraview::{FRAMES, OBSTACLES, frame_file, frame_list};
 use super::vtk::{LIST_CLOSING, LIST_OPENING, list_entry};
 use super::{FrameStamp, TrajectoryError};
 
@@ -121,7 +121,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::trajectory::recorder::PARTICLES;
+    use crate::trajectory::paraview::PARTICLES;
 
     fn stamps(count: u64) -> Vec<FrameStamp> {
         (0..count).map(|step| FrameStamp { step, time: step as f64, obstacles: (step >= 3).then_some(3) }).collect()

@@ -5,9 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::TrajectoryError;
+use crate::format::{Format, Formats};
 
 /// Version of the layout of the folder and of its text files.
 const FORMAT: u32 = 1;
@@ -54,22 +55,6 @@ pub struct Group {
     pub colour: [u8; 3],
 }
 
-/// Which frames a run writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Formats {
-    /// `.vtp` and `.pvd`, for `ParaView`.
-    pub vtk: bool,
-    /// `trajectory.xyz`, for OVITO.
-    pub xyz: bool,
-    /// `frames.bin`, for the viewer.
-    pub compact: bool,
-}
-
-impl Formats {
-    /// Everything there is.
-    pub const ALL: Self = Self { vtk: true, xyz: true, compact: true };
-}
-
 /// The manifest of a run folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
@@ -83,7 +68,6 @@ pub struct Manifest {
 
 /// The scalars at the top of the file. The scene follows them, then the groups, since in TOML tables come last.
 #[derive(Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "keys of a file")]
 struct Head<'a> {
     gluey: &'a str,
     format: u32,
@@ -94,11 +78,10 @@ struct Head<'a> {
     obstacles: &'a [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     measures: &'a [String],
-    vtk: bool,
-    xyz: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     openings: bool,
-    compact: bool,
+    #[serde(flatten)]
+    formats: Flags,
 }
 
 #[derive(Serialize)]
@@ -107,7 +90,6 @@ struct Tail<'a> {
 }
 
 #[derive(Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "keys of a file")]
 struct Whole {
     gluey: String,
     name: String,
@@ -119,15 +101,47 @@ struct Whole {
     obstacles: Vec<String>,
     #[serde(default)]
     measures: Vec<String>,
-    vtk: bool,
-    xyz: bool,
     #[serde(default)]
     openings: bool,
-    #[serde(default)]
-    compact: bool,
     scene: String,
     #[serde(default)]
     groups: Vec<Group>,
+    #[serde(flatten)]
+    formats: Flags,
+}
+
+/// The formats of a run as keys, one each: whether it is written. One that is left out is not.
+struct Flags(Formats);
+
+impl Serialize for Flags {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(Format::ALL.map(|format| (format, self.0.contains(format))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Flags {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Keys;
+        impl<'de> de::Visitor<'de> for Keys {
+            type Value = Formats;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("keys of formats")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Formats, A::Error> {
+                let mut formats = Vec::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.parse::<Format>() {
+                        Ok(format) => formats.extend(map.next_value::<bool>()?.then_some(format)),
+                        Err(_) => drop(map.next_value::<de::IgnoredAny>()?),
+                    }
+                }
+                Ok(formats.into_iter().collect())
+            }
+        }
+        from.deserialize_map(Keys).map(Self)
+    }
 }
 
 fn dimension<'de, D: Deserializer<'de>>(value: D) -> Result<u8, D::Error> {
@@ -170,10 +184,8 @@ impl Manifest {
             dt: info.dt,
             obstacles: &info.obstacle_names,
             measures: &info.measures,
-            vtk: self.formats.vtk,
-            xyz: self.formats.xyz,
             openings: info.openings,
-            compact: self.formats.compact,
+            formats: Flags(self.formats),
         };
         let (head, tail) = (toml::to_string(&head)?, toml::to_string(&Tail { groups: &info.groups })?);
         Ok(format!("{head}scene = {}\n\n{tail}", quoted(&info.scene_text)))
@@ -205,11 +217,7 @@ impl Manifest {
             openings: whole.openings,
             measures: whole.measures,
         };
-        Ok(Self {
-            gluey: whole.gluey,
-            info,
-            formats: Formats { vtk: whole.vtk, xyz: whole.xyz, compact: whole.compact },
-        })
+        Ok(Self { gluey: whole.gluey, info, formats: whole.formats.0 })
     }
 }
 
@@ -262,7 +270,7 @@ mod tests {
             openings: false,
             measures: vec!["bed_fraction".into()],
         };
-        Manifest::new(&info, Formats { vtk: true, xyz: false, compact: true })
+        Manifest::new(&info, Formats::from_iter([Format::Vtk, Format::Compact]))
     }
 
     #[test]
@@ -271,6 +279,25 @@ mod tests {
         let manifest = manifest(text);
         assert!(manifest.to_toml().unwrap().contains(&format!("scene = '''\n{text}'''\n")));
         assert_eq!(round_trip(&manifest), manifest);
+    }
+
+    #[test]
+    fn every_set_of_formats_comes_back_and_one_that_is_left_out_is_not_written() {
+        let manifest = manifest("scene");
+        let mut sets: Vec<Formats> = vec![Formats::NONE, Formats::ALL];
+        sets.extend(Format::ALL.map(|format| Formats::from_iter([format])));
+        for formats in sets {
+            let manifest = Manifest { formats, ..manifest.clone() };
+            assert_eq!(round_trip(&manifest), manifest);
+        }
+        let text = manifest.to_toml().unwrap();
+        assert!(text.contains("\nvtk = true\nxyz = false\ncompact = true\n"), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.toml");
+        fs::write(&path, text.replace("compact = true\n", "")).unwrap();
+        assert_eq!(Manifest::read(&path).unwrap().formats, Formats::from_iter([Format::Vtk]));
+        fs::write(&path, text.replace("compact = true", "compact = 1")).unwrap();
+        assert!(Manifest::read(&path).unwrap_err().to_string().contains("expected a boolean"));
     }
 
     #[test]

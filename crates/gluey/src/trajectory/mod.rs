@@ -56,10 +56,12 @@ mod checkpoint;
 mod compact;
 mod error;
 mod files;
+mod former;
 mod frame;
 mod interventions;
 mod lists;
 mod manifest;
+mod paraview;
 mod polydata;
 mod recorder;
 #[cfg(test)]
@@ -68,17 +70,19 @@ mod series;
 mod snapshot;
 mod summary;
 mod vtk;
+mod writer;
 mod xyz;
 
+pub use crate::format::{Format, Formats, OpenedBy};
 pub use checkpoint::{Checkpoint, FrameStamp, Grown, Progress};
 pub use compact::{CompactFrames, encode};
 pub use error::{Loss, TrajectoryError};
 pub use frame::{Frame, ObstacleSurface};
 pub use interventions::Intervention;
-pub use manifest::{Formats, Group, Manifest, RunInfo};
+pub use manifest::{Group, Manifest, RunInfo};
 pub use recorder::{
     IfPresent, Recorder, Timing, checkpoint_path, is_being_written, previous_checkpoint_path, refuse_other_run,
 };
-pub use series::Observation;
+pub use series::{Column, Figure, Observation, Row, Runs, Told};
 pub use snapshot::{Snapshot, Snapshots};
 pub use summary::{CheckpointStatus, RunSummary};

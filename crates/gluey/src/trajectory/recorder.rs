@@ -1,21 +1,21 @@
 //! The writer of a run folder.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::checkpoint::View;
 use super::files::{self, Appended, Checked, Durable, check_grown, write_whole};
-use super::lists::FrameList;
-use super::{Checkpoint, Formats, Frame, FrameStamp, Grown, Manifest, Observation, Progress, RunInfo, TrajectoryError};
-use super::{compact, interventions, series, vtk, xyz};
+use super::writer::{self, FrameWriter, Home};
+use super::{Checkpoint, Frame, FrameStamp, Manifest, Observation, Progress, RunInfo, TrajectoryError};
+use super::{interventions, series};
+use crate::format::{Format, Formats};
 use crate::simulation::{State, StepReport, Timings};
 
 pub(super) const MANIFEST: &str = "manifest.toml";
 pub(super) const SERIES: &str = "series.csv";
-pub(super) const XYZ: &str = "trajectory.xyz";
 const CHECKPOINT: &str = "checkpoint.gluey";
 const PREVIOUS: &str = "checkpoint-previous.gluey";
 const TIMINGS: &str = "timings.csv";
@@ -24,12 +24,6 @@ const LOCK: &str = ".lock";
 /// How often and after what pauses a lock is tried again.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
-pub(super) const FRAMES: &str = "frames";
-pub(super) const PARTICLES: &str = "particles";
-pub(super) const CONTACTS: &str = "contacts";
-pub(super) const OBSTACLES: &str = "obstacles";
-const KINDS: [&str; 3] = [PARTICLES, CONTACTS, OBSTACLES];
-
 /// What to do about a run that is in the folder already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfPresent {
@@ -76,19 +70,23 @@ pub struct Recorder {
     manifest: Manifest,
     fingerprint: u64,
     series: Appended,
-    xyz: Option<Appended>,
-    compact: Option<compact::Writer>,
+    /// One for each format of the run.
+    writers: Vec<Kept>,
     timings: Appended,
     frames: Vec<FrameStamp>,
-    lists: [FrameList; 3],
     /// Step of the checkpoint in the folder.
     saved: Option<u64>,
     /// Steps between checkpoints that are worth keeping when the next one is there.
     spacing: u64,
-    /// Files of frames that may not have reached the disk yet.
-    unsynced: Vec<PathBuf>,
     /// Held until the recorder is dropped or its process ends in whatever way.
     _lock: Option<File>,
+}
+
+/// A format that is kept up.
+#[derive(Debug)]
+struct Kept {
+    format: Format,
+    writer: Box<dyn FrameWriter>,
 }
 
 impl Recorder {
@@ -99,7 +97,7 @@ impl Recorder {
         formats: Formats,
         if_present: IfPresent,
     ) -> Result<Self, TrajectoryError> {
-        create_folder(folder)?;
+        files::create_folder(folder)?;
         let lock = lock(folder)?;
         if [MANIFEST, SERIES, CHECKPOINT].iter().any(|file| folder.join(file).exists()) {
             match if_present {
@@ -109,28 +107,22 @@ impl Recorder {
         }
         let manifest = Manifest::new(info, formats);
         write_manifest(&manifest, &folder.join(MANIFEST))?;
-        if formats.vtk {
-            create_folder(&folder.join(FRAMES))?;
-        }
         let mut series = Appended::create(&folder.join(SERIES))?;
         series.append(|out| series::write_header(info, out))?;
-        let xyz = if formats.xyz { Some(Appended::create(&folder.join(XYZ))?) } else { None };
-        let compact = folder.join(compact::FILE);
-        let compact = if formats.compact { Some(compact::Writer::create(&compact, info.dimension)?) } else { None };
+        let home = Home { folder, info };
+        let keep = |format| (writer::kind(format).create)(home).map(|writer| Kept { format, writer });
+        let writers = formats.iter().map(keep).collect::<Result<_, _>>()?;
         let timings = start_timings(&folder.join(TIMINGS))?;
         Ok(Self {
             folder: folder.to_owned(),
             fingerprint: info.fingerprint(),
             manifest,
             series,
-            xyz,
-            compact,
+            writers,
             timings,
             frames: Vec::new(),
-            lists: frame_lists(folder),
             saved: None,
             spacing: 1,
-            unsynced: Vec::new(),
             _lock: lock,
         })
     }
@@ -141,19 +133,17 @@ impl Recorder {
         // 1. Everything is checked before anything is changed.
         let manifest = refuse_other_run(folder, checkpoint)?;
         let lock = lock(folder)?;
-        let Progress { frames, series, xyz, compact } = &checkpoint.progress;
-        let formats = manifest.formats;
+        let Progress { frames, series, grown } = &checkpoint.progress;
+        let home = Home { folder, info: &manifest.info };
         let series_held = check_grown(&folder.join(SERIES), series)?;
-        let xyz_held = if formats.xyz { check_grown(&folder.join(XYZ), xyz)? } else { Checked::default() };
-        let compact_path = folder.join(compact::FILE);
-        let compact_held =
-            if formats.compact { compact::check(&compact_path, frames, *compact)? } else { Checked::default() };
+        let check = |format| (writer::kind(format).check)(home, frames, grown.get(&format).copied());
+        let held: Vec<(Format, Option<Checked>)> =
+            manifest.formats.iter().map(|format| check(format).map(|held| (format, held))).collect::<Result<_, _>>()?;
         // 2. The checkpoint may be a copy of an older one: from here on no later one fits the files.
         let progress = Progress {
             frames: frames.clone(),
             series: series_held.into(),
-            xyz: if formats.xyz { xyz_held.into() } else { Grown::default() },
-            compact: formats.compact.then(|| compact_held.into()),
+            grown: held.iter().filter_map(|(format, held)| Some((*format, (*held)?.into()))).collect(),
         };
         // With the checksums that an older format lacks.
         View { progress: &progress, ..checkpoint.view() }.write(&checkpoint_path(folder), None)?;
@@ -161,30 +151,19 @@ impl Recorder {
         // 3. What is later than the checkpoint goes.
         files::remove_where(folder, |_| false)?;
         let series = Appended::resume(&folder.join(SERIES), series_held)?;
-        let xyz = if formats.xyz { Some(Appended::resume(&folder.join(XYZ), xyz_held)?) } else { None };
-        let dimension = manifest.info.dimension;
-        let compact = Some(compact_path).filter(|_| formats.compact);
-        let compact =
-            compact.map(|path| compact::Writer::resume(&path, dimension, frames, compact_held)).transpose()?;
-        let mut lists = frame_lists(folder);
-        if formats.vtk {
-            create_folder(&folder.join(FRAMES))?; // someone may have moved the old frames elsewhere
-            remove_later_frames(&folder.join(FRAMES), frames)?;
-            update_lists(&mut lists, frames)?;
-        }
+        let keep =
+            |(format, held)| (writer::kind(format).resume)(home, frames, held).map(|writer| Kept { format, writer });
+        let writers = held.into_iter().map(keep).collect::<Result<_, _>>()?;
         Ok(Self {
             folder: folder.to_owned(),
             fingerprint: checkpoint.fingerprint,
-            manifest,
             series,
-            xyz,
-            compact,
+            writers,
             timings: resume_timings(&folder.join(TIMINGS), checkpoint.state.step)?,
             frames: frames.clone(),
-            lists,
+            manifest,
             saved: Some(checkpoint.state.step),
             spacing: 1,
-            unsynced: Vec::new(),
             _lock: lock,
         })
     }
@@ -237,52 +216,18 @@ impl Recorder {
         let still = last.and_then(|last| last.obstacles).filter(|_| !frame.obstacles_move());
         let shown = still.or_else(|| (!frame.obstacles.is_empty()).then_some(frame.step));
         self.frames.push(FrameStamp { step: frame.step, time: frame.time, obstacles: shown });
-        // The file that grows comes last: all before it is overwritten or left if the frame is tried again.
-        let written = self.write_vtk(frame).and_then(|()| {
-            self.compact.as_mut().map_or(Ok(()), |compact| compact.append(frame))?;
-            match &mut self.xyz {
-                Some(xyz) => xyz.append(|out| xyz::write_frame(frame, &self.manifest.info.groups, out)),
-                None => Ok(()),
-            }
-        });
+        let written = self.writers.iter_mut().try_for_each(|kept| kept.writer.append(frame, &self.frames));
         if written.is_err() {
             self.frames.pop();
-            self.lists.iter_mut().for_each(FrameList::forget);
+            self.writers.iter_mut().for_each(|kept| kept.writer.take_back());
         }
         written
-    }
-
-    /// Writes the frame that was stamped last, and the lists of frames with it.
-    fn write_vtk(&mut self, frame: &Frame) -> Result<(), TrajectoryError> {
-        if !self.manifest.formats.vtk {
-            return Ok(());
-        }
-        let own_obstacles = self.frames.last().is_some_and(|stamp| stamp.obstacles == Some(frame.step));
-        self.write_frame_file(PARTICLES, frame.step, |out| vtk::write_particles(frame, out))?;
-        self.write_frame_file(CONTACTS, frame.step, |out| vtk::write_contacts(frame, out))?;
-        if own_obstacles {
-            self.write_frame_file(OBSTACLES, frame.step, |out| vtk::write_obstacles(frame, out))?;
-        }
-        update_lists(&mut self.lists, &self.frames)
-    }
-
-    fn write_frame_file(
-        &mut self,
-        kind: &str,
-        step: u64,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), TrajectoryError> {
-        let path = self.folder.join(FRAMES).join(frame_file(kind, step));
-        write_whole(&path, Durable::Later, fill)?;
-        self.unsynced.push(path);
-        Ok(())
     }
 
     /// Refuses to go on where a file that grows was removed or replaced, or is not as long as what was written to it.
     pub fn check_places(&self) -> Result<(), TrajectoryError> {
         self.series.check_place()?;
-        self.xyz.as_ref().map_or(Ok(()), Appended::check_place)?;
-        self.compact.as_ref().map_or(Ok(()), compact::Writer::check_place)
+        self.writers.iter().try_for_each(|kept| kept.writer.check_place())
     }
 
     /// Writes a checkpoint that covers all recorded so far; to be called after what is recorded for the same step.
@@ -291,18 +236,11 @@ impl Recorder {
     pub fn checkpoint(&mut self, state: &State, report: &StepReport) -> Result<(), TrajectoryError> {
         self.check_places()?;
         self.series.sync()?;
-        if let Some(xyz) = &self.xyz {
-            xyz.sync()?;
-        }
-        if let Some(compact) = &self.compact {
-            compact.sync()?;
-        }
-        self.sync_frames()?;
+        self.writers.iter_mut().try_for_each(|kept| kept.writer.sync())?;
         let progress = Progress {
             frames: std::mem::take(&mut self.frames), // lent, not copied: there may be many
             series: self.series.grown(),
-            xyz: self.xyz.as_ref().map_or(Grown::default(), Appended::grown),
-            compact: self.compact.as_ref().map(compact::Writer::grown),
+            grown: self.writers.iter().filter_map(|kept| Some((kept.format, kept.writer.grown()?))).collect(),
         };
         let view = View {
             state,
@@ -319,20 +257,6 @@ impl Recorder {
             self.saved = Some(state.step);
         }
         written
-    }
-
-    fn sync_frames(&mut self) -> Result<(), TrajectoryError> {
-        if self.unsynced.is_empty() {
-            return Ok(());
-        }
-        let lists = self.lists.iter().map(FrameList::path);
-        // Frames that someone took away meanwhile need no disk.
-        for path in self.unsynced.iter().map(PathBuf::as_path).chain(lists).filter(|path| path.exists()) {
-            files::sync(path)?;
-        }
-        files::sync_folder(&self.folder.join(FRAMES))?;
-        self.unsynced.clear();
-        Ok(())
     }
 
     /// Adds a row of wall times.
@@ -368,10 +292,6 @@ pub fn refuse_other_run(folder: &Path, checkpoint: &Checkpoint) -> Result<Manife
         return Err(TrajectoryError::OtherRun { path });
     }
     Ok(manifest)
-}
-
-fn create_folder(path: &Path) -> Result<(), TrajectoryError> {
-    fs::create_dir_all(path).map_err(TrajectoryError::io("create", path))
 }
 
 fn write_manifest(manifest: &Manifest, path: &Path) -> Result<(), TrajectoryError> {
@@ -410,52 +330,11 @@ pub fn is_being_written(folder: &Path) -> bool {
 
 /// Removes a run, its checkpoints first: what is left of a removal that was stopped cannot be taken for a whole run.
 fn remove_run(folder: &Path) -> Result<(), TrajectoryError> {
-    for file in [PREVIOUS, CHECKPOINT, SERIES, XYZ, TIMINGS, HOST, compact::FILE, interventions::FILE] {
+    for file in [PREVIOUS, CHECKPOINT, SERIES, TIMINGS, HOST, interventions::FILE] {
         files::remove(&folder.join(file))?;
     }
-    for kind in KINDS {
-        files::remove(&folder.join(frame_list(kind)))?;
-    }
-    if folder.join(FRAMES).is_dir() {
-        remove_later_frames(&folder.join(FRAMES), &[])?;
-    }
+    Format::ALL.into_iter().try_for_each(|format| (writer::kind(format).remove)(folder))?;
     files::remove_where(folder, |name| name == MANIFEST)
-}
-
-/// Removes the frames that are not among those kept, and nothing that is no frame.
-fn remove_later_frames(frames: &Path, kept: &[FrameStamp]) -> Result<(), TrajectoryError> {
-    let mut names: Vec<String> = Vec::new();
-    for stamp in kept {
-        names.extend([frame_file(PARTICLES, stamp.step), frame_file(CONTACTS, stamp.step)]);
-        names.extend(stamp.obstacles.map(|step| frame_file(OBSTACLES, step)));
-    }
-    names.sort_unstable();
-    files::remove_where(frames, |name| {
-        is_frame_file(name) && names.binary_search_by(|kept| (**kept).cmp(name)).is_err()
-    })
-}
-
-pub(super) fn frame_file(kind: &str, step: u64) -> String {
-    format!("{kind}_{step:08}.vtp")
-}
-
-fn is_frame_file(name: &str) -> bool {
-    let stem = name.strip_suffix(".vtp").and_then(|stem| stem.split_once('_'));
-    stem.is_some_and(|(kind, step)| {
-        KINDS.contains(&kind) && step.parse().is_ok_and(|step| frame_file(kind, step) == name)
-    })
-}
-
-pub(super) fn frame_list(kind: &str) -> String {
-    format!("{kind}.pvd")
-}
-
-fn frame_lists(folder: &Path) -> [FrameList; 3] {
-    KINDS.map(|kind| FrameList::new(folder, kind))
-}
-
-fn update_lists(lists: &mut [FrameList], frames: &[FrameStamp]) -> Result<(), TrajectoryError> {
-    lists.iter_mut().try_for_each(|list| list.update(frames).map(drop))
 }
 
 /// Removes the checkpoint before the last unless it is one of this run, and of no later step than the one the run goes on

@@ -9,6 +9,7 @@ use glam::DVec3;
 
 use super::*;
 use crate::contact::{Contact, ContactGeometry, Pair};
+use crate::format::{Format, Formats};
 use crate::simulation::{Load, State, StepReport};
 
 const LAST: u64 = 10;
@@ -252,7 +253,7 @@ fn a_lost_part_of_a_file_is_named_and_nothing_is_touched() {
     fs::write(&xyz, "short").unwrap();
     let before = content(folder.path());
     let error = Recorder::resume(folder.path(), &checkpoint).unwrap_err();
-    let expected = checkpoint.progress.xyz.bytes;
+    let expected = checkpoint.progress.grown[&Format::Xyz].bytes;
     let told = format!("{} has 5 bytes, the checkpoint was written when it had {expected}", xyz.display());
     assert!(error.to_string().contains(&told), "{error}");
     assert_eq!(content(folder.path()), before);
@@ -337,8 +338,10 @@ fn a_checkpoint_without_checksums_leads_to_the_same_bytes() {
     run(whole.path(), PLAN, LAST);
     run(stopped.path(), PLAN, 9);
     let mut checkpoint = Checkpoint::read(&checkpoint_path(stopped.path())).unwrap();
-    let Progress { series, xyz, compact, .. } = &mut checkpoint.progress;
-    (series.checksum, xyz.checksum, *compact) = (None, None, None);
+    let Progress { series, grown, .. } = &mut checkpoint.progress;
+    series.checksum = None;
+    let xyz = Grown { checksum: None, ..grown[&Format::Xyz] };
+    *grown = [(Format::Xyz, xyz)].into();
     drop(Recorder::resume(stopped.path(), &checkpoint).unwrap());
     go_on(stopped.path(), PLAN, LAST);
     assert_same(stopped.path(), whole.path());
@@ -535,7 +538,7 @@ fn a_run_is_summed_up_even_while_it_is_written() {
 #[test]
 fn frames_are_counted_without_vtk_too() {
     let folder = tempfile::tempdir().unwrap();
-    let only_xyz = Formats { vtk: false, xyz: true, compact: false };
+    let only_xyz = Formats::from_iter([Format::Xyz]);
     let mut recorder = Recorder::create(folder.path(), &info(), only_xyz, IfPresent::Refuse).unwrap();
     (0..=6).for_each(|step| record(&mut recorder, PLAN, step).unwrap());
     assert_eq!(RunSummary::read(folder.path()).unwrap().frames, 4);

@@ -5,10 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::paraview::{CONTACTS, FRAMES, OBSTACLES, PARTICLES, frame_file, frame_list};
 use super::polydata::{PolyData, attribute};
-use super::recorder::{CONTACTS, FRAMES, MANIFEST, OBSTACLES, PARTICLES, frame_file, frame_list};
+use super::recorder::MANIFEST;
 use super::{Frame, FrameStamp, Manifest, ObstacleSurface, TrajectoryError};
 use crate::contact::{Contact, ContactGeometry, Pair};
+use crate::format::Format;
 use crate::geometry::Particles;
 use crate::projection::ALONE;
 
@@ -51,7 +53,7 @@ impl Snapshots {
     /// Reads which frames there are. A run that has just started may have none.
     pub fn open(folder: &Path) -> Result<Self, TrajectoryError> {
         let manifest = Manifest::read(&folder.join(MANIFEST))?;
-        if !manifest.formats.vtk {
+        if !manifest.formats.contains(Format::Vtk) {
             return Err(TrajectoryError::NoFrames { path: folder.to_owned() });
         }
         let obstacles = listed(folder, OBSTACLES)?;
@@ -235,8 +237,9 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
+    use crate::format::Formats;
     use crate::geometry::Cell;
-    use crate::trajectory::{Formats, IfPresent, Recorder, RunInfo};
+    use crate::trajectory::{IfPresent, Recorder, RunInfo};
 
     fn snapshot(step: u64) -> Snapshot {
         let mut particles = Particles::default();
@@ -337,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_run_without_vtk_frames_says_so() {
-        let folder = recorded(&[snapshot(0)], Formats { vtk: false, xyz: true, compact: false });
+        let folder = recorded(&[snapshot(0)], Formats::from_iter([Format::Xyz]));
         assert!(matches!(Snapshots::open(folder.path()), Err(TrajectoryError::NoFrames { .. })));
     }
 

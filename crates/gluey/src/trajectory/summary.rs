@@ -1,11 +1,11 @@
 //! What can be told about a run from its folder, also while it is being written.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::fs;
 use std::path::Path;
 
-use super::recorder::{MANIFEST, PARTICLES, SERIES, XYZ, frame_list};
-use super::{Checkpoint, CompactFrames, Manifest, TrajectoryError, series, xyz};
+use super::files::if_there;
+use super::recorder::{MANIFEST, SERIES};
+use super::{Checkpoint, Manifest, TrajectoryError, series, writer};
 
 /// A run at a glance.
 #[derive(Debug)]
@@ -51,15 +51,7 @@ impl RunSummary {
     pub fn read(folder: &Path) -> Result<Self, TrajectoryError> {
         let manifest = Manifest::read(&folder.join(MANIFEST))?;
         let (rows, last_row) = last_row(&folder.join(SERIES))?;
-        let frames = if manifest.formats.vtk {
-            count_listed_frames(&folder.join(frame_list(PARTICLES)))?
-        } else if manifest.formats.xyz {
-            count_xyz_frames(&folder.join(XYZ))?
-        } else {
-            let mut stored = CompactFrames::new(folder);
-            let _ = stored.refresh(); // a file that cannot be read holds no frame
-            stored.stamps().len()
-        };
+        let frames = manifest.formats.iter().next().map_or(Ok(0), |format| (writer::kind(format).count)(folder))?;
         let checkpoint = match Checkpoint::latest(folder) {
             Ok((checkpoint, None)) => CheckpointStatus::Good(Box::new(checkpoint)),
             Ok((checkpoint, Some(trouble))) => CheckpointStatus::Previous(Box::new(checkpoint), trouble),
@@ -80,22 +72,4 @@ fn last_row(path: &Path) -> Result<(usize, Vec<(String, String)>), TrajectoryErr
     let text = if_there(fs::read(path)).map_err(TrajectoryError::io("read", path))?.unwrap_or_default();
     series::last_row(&text)
         .map_err(|error| TrajectoryError::Damaged { path: path.to_owned(), reason: error.to_string() })
-}
-
-fn count_listed_frames(path: &Path) -> Result<usize, TrajectoryError> {
-    let list = if_there(fs::read_to_string(path)).map_err(TrajectoryError::io("read", path))?.unwrap_or_default();
-    Ok(list.lines().filter(|line| line.starts_with("<DataSet ")).count())
-}
-
-fn count_xyz_frames(path: &Path) -> Result<usize, TrajectoryError> {
-    let count = || if_there(File::open(path))?.map_or(Ok(0), |file| xyz::count_frames(BufReader::new(file)));
-    count().map_err(TrajectoryError::io("read", path))
-}
-
-/// A run that has just started may not have the file yet.
-fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        other => other.map(Some),
-    }
 }

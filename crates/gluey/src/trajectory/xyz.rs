@@ -3,15 +3,77 @@
 //! The names of the properties are those OVITO (and ASE) map by themselves. Numbers have 17 significant digits, which
 //! a reader turns back into the same f64.
 
-use std::io::{self, BufRead, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
 
 use glam::DVec3;
 
-use super::{Frame, Group};
+use super::files::{Appended, Checked, check_grown, if_there};
+use super::writer::{FrameWriter, Home, Kind, Made};
+use super::{Frame, FrameStamp, Group, Grown, TrajectoryError};
 use crate::geometry::Particles;
 
+/// The file in a run folder.
+const FILE: &str = "trajectory.xyz";
+
+pub(super) const KIND: Kind = Kind {
+    create: |home| Ok(writer(home, Appended::create(&home.folder.join(FILE))?, &[])),
+    check: |home, _, grown| check_grown(&home.folder.join(FILE), &grown.unwrap_or_default()).map(Some),
+    resume,
+    remove: |folder| super::files::remove(&folder.join(FILE)),
+    count,
+};
+
+/// Writes the file of a run.
+#[derive(Debug)]
+struct Writer {
+    file: Appended,
+    groups: Vec<Group>,
+    /// Step of the last frame.
+    last: Option<u64>,
+}
+
+fn writer(home: Home, file: Appended, frames: &[FrameStamp]) -> Box<dyn FrameWriter> {
+    Box::new(Writer { file, groups: home.info.groups.clone(), last: frames.last().map(|stamp| stamp.step) })
+}
+
+fn resume(home: Home, frames: &[FrameStamp], held: Option<Checked>) -> Made {
+    Ok(writer(home, Appended::resume(&home.folder.join(FILE), held.unwrap_or_default())?, frames))
+}
+
+impl FrameWriter for Writer {
+    fn append(&mut self, frame: &Frame, _: &[FrameStamp]) -> Result<(), TrajectoryError> {
+        if self.last == Some(frame.step) {
+            return Ok(());
+        }
+        let Self { file, groups, last } = self;
+        file.append(|out| write_frame(frame, groups, out))?;
+        *last = Some(frame.step);
+        Ok(())
+    }
+
+    fn check_place(&self) -> Result<(), TrajectoryError> {
+        self.file.check_place()
+    }
+
+    fn sync(&mut self) -> Result<(), TrajectoryError> {
+        self.file.sync()
+    }
+
+    fn grown(&self) -> Option<Grown> {
+        Some(self.file.grown())
+    }
+}
+
+fn count(folder: &Path) -> Result<usize, TrajectoryError> {
+    let path = folder.join(FILE);
+    let count = || if_there(File::open(&path))?.map_or(Ok(0), |file| count_frames(BufReader::new(file)));
+    count().map_err(TrajectoryError::io("read", &path))
+}
+
 /// Appends one frame: the number of particles, a line of keys, then one line a particle.
-pub(super) fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) -> io::Result<()> {
+fn write_frame(frame: &Frame, groups: &[Group], out: &mut dyn Write) -> io::Result<()> {
     let particles = frame.particles;
     let species: Vec<String> = groups.iter().map(|group| one_word(&group.name)).collect();
     writeln!(out, "{}", particles.len())?;
@@ -63,7 +125,7 @@ fn one_word(name: &str) -> String {
 }
 
 /// How many whole frames the text holds; one that is still being written does not count.
-pub(super) fn count_frames(mut text: impl BufRead) -> io::Result<usize> {
+fn count_frames(mut text: impl BufRead) -> io::Result<usize> {
     let mut frames = 0;
     let mut line = Vec::new();
     let mut next_line = |line: &mut Vec<u8>| -> io::Result<bool> {

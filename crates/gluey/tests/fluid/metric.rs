@@ -8,8 +8,8 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, Nonnegat
 use glam::DVec3;
 use gluey::environment::RotnePrager;
 use gluey::projection::{
-    AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, InteriorPoint, LeastNorm, Metric, Mobility,
-    Prediction, Problem, ProblemFile, ProblemFileError, Projection, Row, Solution, Status, Uzawa, WALL,
+    AcceleratedGradient, AdmissibleSet, Criteria, LeastNorm, Method, Metric, Mobility, Prediction, Problem,
+    ProblemFile, ProblemFileError, Projection, Row, Solution, Status, WALL,
 };
 use proptest::prelude::*;
 
@@ -118,12 +118,7 @@ fn oracle(problem: &Problem) -> Option<Vec<DVec3>> {
 }
 
 fn solvers() -> Vec<(&'static str, Box<dyn Projection>)> {
-    vec![
-        ("apgs", Box::new(AcceleratedGaussSeidel::default())),
-        ("apgd", Box::new(AcceleratedGradient::default())),
-        ("uzawa", Box::new(Uzawa)),
-        ("interior-point", Box::new(InteriorPoint::default())),
-    ]
+    Method::ALL.map(|method| (method.name(), method.solver())).into()
 }
 
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
