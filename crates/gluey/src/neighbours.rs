@@ -1,8 +1,8 @@
 //! Pairs within reach, by bucket sort.
 //!
 //! Each particle gets a ball around its centre that holds all it may touch in the step; only particles whose balls meet
-//! can meet, and a [`Grid`] finds these, whatever their sizes. [`Neighbours`] keeps what it found for balls that are a skin larger, for as long as
-//! that provably serves, and looks around only those few again that have left theirs.
+//! can meet, and a [`Grid`] finds these, whatever their sizes. [`Neighbours`] keeps what it found for balls that are a
+//! skin larger, for as long as that provably serves, and looks around only those few again that have left theirs.
 
 mod buckets;
 mod grid;
@@ -28,7 +28,8 @@ const SAMPLES: usize = 64;
 const TOO_WIDE: f64 = 2.0;
 /// and by this share of the present ones, is longer than it need be,
 const SPARE: f64 = 0.15;
-/// unless it has no more pairs a particle than this: it takes less to look at them in many steps than to make another list.
+/// unless it has no more pairs a particle than this: it takes less to look at them in many steps than to make another
+/// list.
 const LIGHT: usize = 5;
 /// Where more than this times √N particles have left their balls since the list was made, it is made anew: each new ball is
 /// compared with the other new ones, which by then costs half as much as the list,

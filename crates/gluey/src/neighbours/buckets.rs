@@ -1,18 +1,19 @@
 //! Places in a list, by the cube of space that a ball's centre is in.
 //!
-//! Space is cut in cubes of side ν, a hair more than 2W, where W is the extent of the widest ball, or of half that where many
-//! balls are crowded in a cube. The cubes are hashed into as many buckets as there are balls: the cost is O(N) however far
-//! one has flown.
+//! Space is cut in cubes of side ν, a hair more than 2W, where W is the extent of the widest ball, or of half that
+//! where many balls are crowded in a cube. The cubes are hashed into as many buckets as there are balls: the cost is
+//! O(N) however far one has flown.
 //!
-//! Along an axis x is in cube c(x) = ⌊fl(x/ν)⌋. Two ways lead from a ball to those that may meet it, and neither misses one:
+//! Along an axis x is in cube c(x) = ⌊fl(x/ν)⌋. Two ways lead from a ball to those that may meet it, and neither misses
+//! one:
 //!
-//! - A ball of extent e ≤ W about x and one in the list about y meet only if |x − y| ≤ 2W (1 + 4u) along each axis, u the unit
-//!   roundoff. While |x/ν| < 2³¹ it rounds by at most 2⁻²², so that fl(x/ν) and fl(y/ν) differ by at most
-//!   (1 + 4u)/(1 + η) + 2⁻²¹ < 1 with ν = 2W (1 + η) and η = 10⁻⁶, and c(x) and c(y) by at most 1. Beyond 2³¹ all cubes are the
-//!   last. So the cubes around the own one are enough.
-//! - With cubes of any side, and a ball of any extent e, it meets only balls with |x − y| ≤ ρ = (e + W)(1 + η) along each axis. Rounding is monotone, and y is
-//!   a float, so that fl(x − ρ) ≤ y ≤ fl(x + ρ); so is c, and c(fl(x − ρ)) ≤ c(y) ≤ c(fl(x + ρ)). So the cubes between
-//!   these are enough, along each axis.
+//! - A ball of extent e ≤ W about x and one in the list about y meet only if |x − y| ≤ 2W (1 + 4u) along each axis, u
+//!   the unit roundoff. While |x/ν| < 2³¹ it rounds by at most 2⁻²², so that fl(x/ν) and fl(y/ν) differ by at most (1 +
+//!   4u)/(1 + η) + 2⁻²¹ < 1 with ν = 2W (1 + η) and η = 10⁻⁶, and c(x) and c(y) by at most 1. Beyond 2³¹ all cubes are
+//!   the last. So the cubes around the own one are enough.
+//! - With cubes of any side, and a ball of any extent e, it meets only balls with |x − y| ≤ ρ = (e + W)(1 + η) along
+//!   each axis. Rounding is monotone, and y is a float, so that fl(x − ρ) ≤ y ≤ fl(x + ρ); so is c, and c(fl(x − ρ)) ≤
+//!   c(y) ≤ c(fl(x + ρ)). So the cubes between these are enough, along each axis.
 
 use std::ops::Range;
 
@@ -103,8 +104,8 @@ impl Buckets {
         self.start.len()
     }
 
-    /// After this `start[b + 1]` tells where the next of bucket b goes, and in the end where the bucket ends. Gives the length
-    /// of the list.
+    /// After this `start[b + 1]` tells where the next of bucket b goes, and in the end where the bucket ends. Gives the
+    /// length of the list.
     pub fn sum_up(&mut self) -> usize {
         for bucket in 1..=self.mask + 1 {
             self.start[bucket + 1] += self.start[bucket];

@@ -150,11 +150,11 @@ impl Grid {
 
     /// All pairs of balls that meet across levels.
     ///
-    /// Each pair of levels is gone through once, from the side from which it is less work: few large balls look for the many
-    /// small ones around them, and few small ones for those large ones that may reach them. In a cell all images in the
-    /// lists look: for a pair that meets, the image inside of the smaller ball is in the list of its level, and the image of
-    /// the larger one that is nearest to it is within E + W of the cell, W the widest of the larger one's level, and in the
-    /// list of that.
+    /// Each pair of levels is gone through once, from the side from which it is less work: few large balls look for the
+    /// many small ones around them, and few small ones for those large ones that may reach them. In a cell all images
+    /// in the lists look: for a pair that meets, the image inside of the smaller ball is in the list of its level, and
+    /// the image of the larger one that is nearest to it is within E + W of the cell, W the widest of the larger one's
+    /// level, and in the list of that.
     pub(super) fn across(&self, count: usize) -> Across {
         let (buckets, mut tasks) = (&self.levels.buckets, Vec::new());
         for (coarse, fine) in (0..buckets.len()).flat_map(|coarse| (0..coarse).map(move |fine| (coarse, fine))) {
@@ -175,8 +175,8 @@ impl Grid {
         Across::sorted(&found, count)
     }
 
-    /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice, and
-    /// others with them.
+    /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice,
+    /// and others with them.
     pub fn around(&self, centre: DVec3, mut look: impl FnMut(u32)) {
         self.levels.around(centre, self.levels.widest(), |level, _, places| {
             self.entries[level][places].iter().for_each(|entry| look(entry.id));

@@ -1,9 +1,9 @@
 //! Balls of any sizes, sorted into levels of about one size each.
 //!
 //! One grid for all would have cubes as wide as the widest ball, and with a few large ones among many small ones each
-//! small one would be compared with all that a large one could touch. So balls are sorted by their extent first: a level is
-//! for extents from some a to less than 2a, and has [`Buckets`] of its own, whose cubes fit its own widest ball. Who meets
-//! whom is then asked level by level, and the reasons that [`super::buckets`] gives hold for each.
+//! small one would be compared with all that a large one could touch. So balls are sorted by their extent first: a
+//! level is for extents from some a to less than 2a, and has [`Buckets`] of its own, whose cubes fit its own widest
+//! ball. Who meets whom is then asked level by level, and the reasons that [`super::buckets`] gives hold for each.
 
 use std::ops::Range;
 
@@ -84,7 +84,8 @@ impl Sizes {
     }
 }
 
-/// Numbers ≥ 0 are ordered as their bits are; what is not a number, and what is less than nothing, is above all of them.
+/// Numbers ≥ 0 are ordered as their bits are; what is not a number, and what is less than nothing, is above all of
+/// them.
 fn class(extent: f64) -> u64 {
     extent.to_bits() >> CLASS_BITS
 }
@@ -126,12 +127,12 @@ impl Levels {
         self.cell.map_or(x, |cell| cell.wrap(x))
     }
 
-    /// The places, level by level, of all whom a ball may meet, some perhaps twice and with others between them; and the image
-    /// of its centre that may meet them.
+    /// The places, level by level, of all whom a ball may meet, some perhaps twice and with others between them; and
+    /// the image of its centre that may meet them.
     ///
-    /// In a cell the list of a level with the widest ball W has all images of its balls, of extents E, that are within E + W
-    /// of the cell: whoever is no wider than W meets them from his image inside. A wider ball, of extent e, meets the images
-    /// inside from one of its own that is within e + W of the cell.
+    /// In a cell the list of a level with the widest ball W has all images of its balls, of extents E, that are within
+    /// E + W of the cell: whoever is no wider than W meets them from his image inside. A wider ball, of extent e, meets
+    /// the images inside from one of its own that is within e + W of the cell.
     pub fn around(&self, centre: DVec3, extent: f64, mut look: impl FnMut(usize, DVec3, Range<usize>)) {
         let home = self.inside(centre);
         for (level, buckets) in self.buckets.iter().enumerate() {

@@ -32,10 +32,10 @@ struct Recipe {
 fn mixture(recipe: Recipe, random: &mut Pcg64) -> Mixture {
     let Recipe { count, ratio, dimension, filled } = recipe;
     let extent: Vec<f64> = (0..count).map(|_| ratio.powf(-random.random_range(0.0..1.0))).collect();
-    fill(extent, (dimension, filled), random)
+    fill(extent, dimension, filled, random)
 }
 
-fn fill(extent: Vec<f64>, (dimension, filled): (i32, f64), random: &mut Pcg64) -> Mixture {
+fn fill(extent: Vec<f64>, dimension: i32, filled: f64, random: &mut Pcg64) -> Mixture {
     let cubes = extent.iter().map(|e| (2.0 * e).powi(dimension)).sum::<f64>();
     let side = (cubes / filled).powf(f64::from(dimension).recip());
     let sides = DVec3::new(side, side, if dimension == 2 { 0.0 } else { side });
@@ -69,7 +69,7 @@ fn cell_of(sides: DVec3, axes: u32) -> Option<Cell> {
 }
 
 /// The pairs of a list whose balls meet, and whether the list is in order.
-fn meeting(list: &Neighbours, (cell, centre, extent): (Option<&Cell>, &[DVec3], &[f64])) -> Vec<(u32, u32)> {
+fn meeting(list: &Neighbours, Balls { cell, centre, extent }: Balls) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     for i in 0..centre.len() {
         assert!(list.after(i).is_sorted_by(|a, b| a < b) && list.after(i).iter().all(|j| *j > i as u32));
@@ -91,9 +91,10 @@ fn compare(balls: &Mixture, axes: u32) {
     let expected = all_pairs(cell.as_ref(), centre, extent);
     assert!(!expected.is_empty());
     assert!(pairs_in(cell.as_ref(), centre, extent) == expected, "one by one, axes {axes}");
+    let balls = Balls { cell: cell.as_ref(), centre, extent };
     let mut list = Neighbours::default();
-    list.cover(super::Balls { cell: cell.as_ref(), centre, extent }, |_| 0.0, |_, _| true);
-    assert!(meeting(&list, (cell.as_ref(), centre, extent)) == expected, "as a list, axes {axes}");
+    list.cover(balls, |_| 0.0, |_, _| true);
+    assert!(meeting(&list, balls) == expected, "as a list, axes {axes}");
     assert!((list.made as f64) < 1.01 * expected.len() as f64 + 10.0, "no more than meet");
 }
 
@@ -120,7 +121,7 @@ fn few_large_ones_among_many_small_ones_and_few_small_ones_among_many_large_ones
                 for i in (1..extent.len()).rev() {
                     extent.swap(i, random.random_range(0..=i));
                 }
-                let balls = fill(extent, (dimension, 1.5), &mut random);
+                let balls = fill(extent, dimension, 1.5, &mut random);
                 [0, 1, 3].into_iter().for_each(|axes| compare(&balls, axes));
             }
         }
@@ -160,11 +161,11 @@ fn a_list_of_any_sizes_stays_complete_while_balls_move() {
         let flat = if dimension == 2 { DVec3::new(1.0, 1.0, 0.0) } else { DVec3::ONE };
         let drift = (somewhere(&mut random) - 0.5) * 0.02 * flat;
         for step in 0..40 {
-            let balls = super::Balls { cell: cell.as_ref(), centre: &centre, extent: &extent };
+            let balls = Balls { cell: cell.as_ref(), centre: &centre, extent: &extent };
             made += usize::from(list.cover(balls, |i| 0.3 * extent[i], |_, _| true) == Renewed::All);
             renewed += list.renewed().len();
             let expected = all_pairs(cell.as_ref(), &centre, &extent);
-            assert!(meeting(&list, (cell.as_ref(), &centre, &extent)) == expected, "ratio {ratio}, step {step}");
+            assert!(meeting(&list, balls) == expected, "ratio {ratio}, step {step}");
             let (kept, inner): (Vec<DVec3>, Vec<f64>) =
                 (0..centre.len()).map(|i| (list.centre(i), list.reach(i) - 2.0 * list.rounding)).unzip();
             for (i, j) in all_pairs(cell.as_ref(), &kept, &inner) {
@@ -193,7 +194,7 @@ fn lists_are_the_same_on_any_number_of_threads() {
     let lists = [1, 2, 5].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut list = Neighbours::default();
-        let balls = super::Balls { cell: None, centre: &centre, extent: &extent };
+        let balls = Balls { cell: None, centre: &centre, extent: &extent };
         pool.install(|| list.cover(balls, |i| 0.1 * extent[i], |_, _| true));
         (0..centre.len()).map(|i| list.after(i).to_vec()).collect::<Vec<_>>()
     });

@@ -22,15 +22,16 @@ const SKIN: f64 = 0.1;
 const STEPS: f64 = 16.0;
 /// but no more than this of the smallest radius: the widest ball decides on how many must be looked at.
 const WIDEST: f64 = 0.3;
-/// Where that would make a list of fewer pairs a particle than this, balls may be as wide as makes so many: in a thin crowd
-/// few are near, and to make a list takes longer than to look at these.
+/// Where that would make a list of fewer pairs a particle than this, balls may be as wide as makes so many: in a thin
+/// crowd few are near, and to make a list takes longer than to look at these.
 const THIN: f64 = 3.0;
 /// So few pairs a particle say no more about how thin it is.
 const FEWEST: f64 = 0.1;
 /// A list that would serve for fewer steps than this gets the first part only: it would else just be longer, and the parts
 /// of a step that is split share it.
 const WORTHWHILE: f64 = 2.0;
-/// A list that has served so often serves on, for all that was expected: then what is near each particle is worth remembering.
+/// A list that has served so often serves on, for all that was expected: then what is near each particle is worth
+/// remembering.
 const SEASONED: u32 = 2;
 /// What a fixed obstacle may be further away than the enlarged ball reaches and is still remembered: far above rounding.
 const MARGIN: f64 = 1e-6;
@@ -103,8 +104,8 @@ impl Vicinity {
         Ok(())
     }
 
-    /// The most that a ball may exceed that of the step it is made in, besides what all do. Pairs grow as the volume of the
-    /// balls: where balls of extent E had p pairs a particle, those of E (q/p)^⅓ have about q.
+    /// The most that a ball may exceed that of the step it is made in, besides what all do. Pairs grow as the volume of
+    /// the balls: where balls of extent E had p pairs a particle, those of E (q/p)^⅓ have about q.
     fn widest(&self, search: &Search) -> f64 {
         let Crowding { extent, pairs } = self.neighbours.crowding();
         let usual = WIDEST * search.length;
