@@ -122,7 +122,9 @@ fn few_large_ones_among_many_small_ones_and_few_small_ones_among_many_large_ones
                     extent.swap(i, random.random_range(0..=i));
                 }
                 let balls = fill(extent, dimension, 1.5, &mut random);
-                [0, 1, 3].into_iter().for_each(|axes| compare(&balls, axes));
+                for axes in [0, 1, 3] {
+                    compare(&balls, axes);
+                }
             }
         }
     }
