@@ -1,13 +1,15 @@
-//! Balls sorted into buckets by the cube of space that their centre is in.
-//!
-//! Space is cut in cubes of side ν = 2 max(extent), so that balls that meet lie in the same or in adjacent cubes. The cubes
-//! are hashed into as many buckets as there are particles: the cost is O(N) however far a particle has flown.
+//! Balls sorted into the buckets of their levels, and the pairs of them that meet.
 
 use std::ops::{ControlFlow, Range};
 
 use glam::DVec3;
+use rayon::prelude::*;
 
+use super::levels::Levels;
 use crate::geometry::Cell;
+
+/// Balls that look into another level, per parallel task: one may be near thousands.
+const SEEKERS: usize = 32;
 
 /// All pairs i < j whose balls meet, sorted.
 #[must_use]
@@ -86,13 +88,11 @@ pub(super) struct Entry {
     pub id: u32,
 }
 
-/// Which cube, along each axis. Far beyond what 32 bits count, all cubes are taken for the last: correct, only slower.
-type Cube = [i32; 3];
-
-/// Particles sorted by the bucket of their cube.
+/// Balls sorted by their level and the bucket of their cube.
 pub struct Grid {
-    pub(super) buckets: Buckets,
-    pub(super) entries: Vec<Entry>,
+    pub(super) levels: Levels,
+    /// Of each level.
+    pub(super) entries: Vec<Vec<Entry>>,
 }
 
 impl Grid {
@@ -104,144 +104,152 @@ impl Grid {
 
     /// The same; in a periodic cell with the images that balls inside may meet.
     pub(super) fn of(cell: Option<Cell>, position: &[DVec3], extent: impl Fn(usize) -> f64) -> Self {
-        let widest = (0..position.len()).map(&extent).fold(f64::MIN_POSITIVE, f64::max);
-        let images = cell.map(|cell| images_near(&cell, position, |i| extent(i) + widest));
+        let mut levels = Levels::new(cell, (0..position.len()).map(&extent));
+        let distance = |i: usize| extent(i) + levels.buckets[levels.of(|| extent(i))].widest;
+        let images = cell.map(|cell| images_near(&cell, position, distance));
         let images = images.as_deref();
-        let mut buckets = Buckets::new(cell, widest, position.len());
-        let count = images.map_or(position.len(), <[_]>::len);
-        let mut entries = vec![Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 }; count];
-        each(position, images, |_, x| buckets.count(x));
-        buckets.sum_up();
-        each(position, images, |i, centre| {
-            entries[buckets.place(centre)] = Entry { centre, extent: extent(i), id: i as u32 };
+        each(position, images, |i, x| {
+            let level = levels.of(|| extent(i));
+            levels.buckets[level].count(x);
         });
-        Self { buckets, entries }
+        let crowded = levels.spread();
+        if !crowded.is_empty() {
+            each(position, images, |i, x| {
+                let level = levels.of(|| extent(i));
+                if crowded.contains(&level) {
+                    levels.buckets[level].count(x);
+                }
+            });
+        }
+        let none = Entry { centre: DVec3::ZERO, extent: 0.0, id: 0 };
+        let mut entries: Vec<_> = levels.buckets.iter_mut().map(|buckets| vec![none; buckets.sum_up()]).collect();
+        each(position, images, |i, centre| {
+            let extent = extent(i);
+            let level = levels.of(|| extent);
+            entries[level][levels.buckets[level].place(centre)] = Entry { centre, extent, id: i as u32 };
+        });
+        Self { levels, entries }
     }
 
     /// Fills `found` with those after particle i whose balls meet its own, sorted.
     pub fn partners(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
         found.clear();
-        let centre = self.buckets.inside(centre);
-        self.buckets.visit(centre, |entries| {
-            let entries = &self.entries[entries];
-            let mut count = found.len();
-            found.resize(count + entries.len(), 0);
-            // Half of all come before i and few of the others are near, in no order: a branch would mostly be guessed wrong.
-            for other in entries {
-                found[count] = other.id;
-                count += usize::from((other.id > i) & within(centre, extent, other));
-            }
-            found.truncate(count);
+        self.levels.around(centre, extent, |level, centre, places| {
+            add_after(&Entry { centre, extent, id: i }, &self.entries[level][places], found);
         });
-        found.sort_unstable();
-        found.dedup(); // columns may share buckets, and several images of a ball may be near
+        tidy(found);
     }
 
-    /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice, and
-    /// others with them.
-    pub fn around(&self, centre: DVec3, mut look: impl FnMut(u32)) {
-        self.buckets.visit(centre, |entries| self.entries[entries].iter().for_each(|entry| look(entry.id)));
+    /// The same of those on its own level, in no order and perhaps several times.
+    pub(super) fn partners_of_its_size(&self, i: u32, centre: DVec3, extent: f64, found: &mut Vec<u32>) {
+        let level = self.levels.of(|| extent);
+        let (buckets, entries) = (&self.levels.buckets[level], &self.entries[level]);
+        let ball = Entry { centre: self.levels.inside(centre), extent, id: i };
+        buckets.visit(buckets.around(ball.centre, extent), |places| add_after(&ball, &entries[places], found));
     }
-}
 
-/// Which places in a list are for which cube of space.
-#[derive(Default)]
-pub(super) struct Buckets {
-    cell: Option<Cell>,
-    /// The largest extent of a ball.
-    pub widest: f64,
-    inverse_side: f64,
-    mask: usize,
-    /// Where each bucket starts in the list, and the next one after it.
-    start: Vec<u32>,
-    /// The least and greatest cube in each direction: a flat scene visits 9 cubes instead of 27.
-    least: Cube,
-    greatest: Cube,
-}
-
-impl Buckets {
-    fn new(cell: Option<Cell>, widest: f64, particles: usize) -> Self {
-        let buckets = particles.next_power_of_two().max(4); // more than a column visits
-        Self {
-            cell,
-            widest,
-            inverse_side: (2.0 * widest).recip(),
-            mask: buckets - 1,
-            start: vec![0; buckets + 2],
-            least: [i32::MAX; 3],
-            greatest: [i32::MIN; 3],
+    /// All pairs of balls that meet across levels.
+    ///
+    /// Each pair of levels is gone through once, from the side from which it is less work: few large balls look for the
+    /// many small ones around them, and few small ones for those large ones that may reach them. In a cell all images
+    /// in the lists look: for a pair that meets, the image inside of the smaller ball is in the list of its level, and
+    /// the image of the larger one that is nearest to it is within E + W of the cell, W the widest of the larger one's
+    /// level, and in the list of that.
+    pub(super) fn across(&self, count: usize) -> Across {
+        let (buckets, mut tasks) = (&self.levels.buckets, Vec::new());
+        for (coarse, fine) in (0..buckets.len()).flat_map(|coarse| (0..coarse).map(move |fine| (coarse, fine))) {
+            let effort =
+                |from: usize, to: usize| self.entries[from].len() as f64 * buckets[to].effort(buckets[from].widest);
+            let (from, to) = if effort(coarse, fine) < effort(fine, coarse) { (coarse, fine) } else { (fine, coarse) };
+            tasks.extend(self.entries[from].chunks(SEEKERS).map(|seekers| (seekers, to)));
         }
-    }
-
-    /// One more is at this point. `start[b + 2]` counts those of bucket b.
-    fn count(&mut self, x: DVec3) {
-        let cube = self.cube(x);
-        let bucket = self.bucket(cube);
-        self.start[bucket + 2] += 1;
-        for (axis, at) in cube.into_iter().enumerate() {
-            self.least[axis] = self.least[axis].min(at);
-            self.greatest[axis] = self.greatest[axis].max(at);
-        }
-    }
-
-    /// After this `start[b + 1]` tells where the next of bucket b goes, and in the end where the bucket ends.
-    fn sum_up(&mut self) {
-        for bucket in 1..=self.mask + 1 {
-            self.start[bucket + 1] += self.start[bucket];
-        }
-    }
-
-    /// The place for the next one at this point.
-    fn place(&mut self, x: DVec3) -> usize {
-        let next = self.bucket(self.cube(x)) + 1;
-        self.start[next] += 1;
-        self.start[next] as usize - 1
-    }
-
-    /// The image of a point in the cell.
-    pub fn inside(&self, x: DVec3) -> DVec3 {
-        self.cell.map_or(x, |cell| cell.wrap(x))
-    }
-
-    fn cube(&self, x: DVec3) -> Cube {
-        x.to_array().map(|c| {
-            let scaled = c * self.inverse_side;
-            let towards_zero = scaled as i32; // saturates
-            towards_zero.saturating_sub(i32::from(scaled < f64::from(towards_zero)))
-        })
-    }
-
-    /// Cubes above each other are in consecutive buckets, so that a column of three is one piece of memory.
-    fn bucket(&self, [x, y, z]: Cube) -> usize {
-        // Large odd multipliers, then a mix of high bits into low ones: neighbouring columns fall into unrelated buckets.
-        let [x, y] = [x, y].map(|c| u64::from(c.cast_unsigned()));
-        let mut key = x.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F));
-        key = (key ^ (key >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        ((key >> 32) as usize).wrapping_add(z.cast_unsigned() as usize) & self.mask
-    }
-
-    /// The places of all in the cube of a point and those around it, column by column, some perhaps twice and with others
-    /// between them.
-    pub fn visit(&self, centre: DVec3, mut look: impl FnMut(Range<usize>)) {
-        let home = self.cube(centre);
-        let range = |axis: usize| {
-            let from = home[axis].saturating_sub(1).max(self.least[axis]);
-            (from, home[axis].saturating_add(1).min(self.greatest[axis]))
-        };
-        let ((x, to_x), (y, to_y), (low, high)) = (range(0), range(1), range(2));
-        if low > high {
-            return; // far above or below all of them
-        }
-        let places = |from: usize, to: usize| self.start[from] as usize..self.start[to + 1] as usize;
-        for cx in x..=to_x {
-            for cy in y..=to_y {
-                let first = self.bucket([cx, cy, low]);
-                let last = first + (high - low) as usize;
-                look(places(first, last.min(self.mask)));
-                if last > self.mask {
-                    look(places(0, last & self.mask));
-                }
+        let search = |(seekers, to): (&[Entry], usize)| {
+            let mut pairs = Vec::new();
+            for seeker in seekers {
+                let cubes = buckets[to].within(seeker.centre, seeker.extent);
+                buckets[to].visit_many(cubes, |places| add_pairs(seeker, &self.entries[to][places], &mut pairs));
             }
+            pairs
+        };
+        let found: Vec<Vec<(u32, u32)>> = tasks.into_par_iter().map(search).collect();
+        Across::sorted(&found, count)
+    }
+
+    /// Names all whose balls could meet one about this point, no larger than the largest of them; some perhaps twice,
+    /// and others with them.
+    pub fn around(&self, centre: DVec3, mut look: impl FnMut(u32)) {
+        self.levels.around(centre, self.levels.widest(), |level, _, places| {
+            self.entries[level][places].iter().for_each(|entry| look(entry.id));
+        });
+    }
+}
+
+/// Adds those of a list after a ball that meet it.
+#[inline]
+fn add_after(ball: &Entry, entries: &[Entry], found: &mut Vec<u32>) {
+    let mut count = found.len();
+    found.resize(count + entries.len(), 0);
+    // Half of all come before i and few of the others are near, in no order: a branch would mostly be guessed wrong.
+    for other in entries {
+        found[count] = other.id;
+        count += usize::from((other.id > ball.id) & within(ball.centre, ball.extent, other));
+    }
+    found.truncate(count);
+}
+
+/// Adds the pairs of a ball and those of a list that meet it.
+fn add_pairs(ball: &Entry, entries: &[Entry], found: &mut Vec<(u32, u32)>) {
+    let mut count = found.len();
+    found.resize(count + entries.len(), (0, 0));
+    for other in entries {
+        found[count] = (ball.id.min(other.id), ball.id.max(other.id));
+        count += usize::from(within(ball.centre, ball.extent, other));
+    }
+    found.truncate(count);
+}
+
+/// Sorts who was found. Columns may share buckets, and several images of a ball may be near.
+pub(super) fn tidy(found: &mut Vec<u32>) {
+    found.sort_unstable();
+    found.dedup();
+}
+
+/// Partners j > i of each i on other levels, in no order and perhaps several times.
+#[derive(Default)]
+pub(super) struct Across {
+    /// Where those of each i start, and those of the next one after it; empty where there are none.
+    start: Vec<u32>,
+    partners: Vec<u32>,
+}
+
+impl Across {
+    /// Sorts pairs of so many balls by their first.
+    fn sorted(found: &[Vec<(u32, u32)>], count: usize) -> Self {
+        let pairs = || found.iter().flatten();
+        let total = found.iter().map(Vec::len).sum();
+        if total == 0 {
+            return Self::default();
         }
+        // `start[i + 1]` first tells where the next partner of i goes, and in the end where they end.
+        let (mut start, mut partners) = (vec![0; count + 2], vec![0; total]);
+        pairs().for_each(|(i, _)| start[*i as usize + 2] += 1);
+        for i in 2..start.len() {
+            start[i] += start[i - 1];
+        }
+        for &(i, j) in pairs() {
+            let next = &mut start[i as usize + 1];
+            partners[*next as usize] = j;
+            *next += 1;
+        }
+        Self { start, partners }
+    }
+
+    /// The partners of i.
+    pub fn of(&self, i: usize) -> &[u32] {
+        if self.start.is_empty() { &[] } else { &self.partners[self.range(i)] }
+    }
+
+    fn range(&self, i: usize) -> Range<usize> {
+        self.start[i] as usize..self.start[i + 1] as usize
     }
 }

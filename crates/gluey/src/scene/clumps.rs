@@ -12,8 +12,9 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use super::diagnostics::Problem;
 use super::file::RegionFile;
+use super::occupied::Crowd;
 use super::periodic;
-use super::sources::{Crowd, MOST, Nursery, Region, STREAM, TRIES, too_many};
+use super::sources::{MOST, Nursery, Region, STREAM, TRIES, too_many};
 use super::tree::Place;
 use super::value::{Finite, Name, NotNegative, Positive, Vector, usable};
 use crate::clump::{Clumps, Start, Template, TemplateError};

@@ -10,6 +10,7 @@ mod crowd;
 mod diagnostics;
 mod file;
 mod measure;
+mod occupied;
 mod openings;
 mod pair_forces;
 mod periodic;

@@ -11,6 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use super::attachment;
 use super::diagnostics::Problem;
 use super::file::{Arrangement, FillFile, LatticeFile, ParticlesFile, RegionFile, SourceFile};
+use super::occupied::Crowd;
 use super::periodic;
 use super::tree::Place;
 use super::value::{Name, Radii, Vector, shown, usable};
@@ -461,48 +462,5 @@ impl Region {
                     .then(|| from.midpoint(to) + (side * u + other * v) * room + axis * (w * length))
             }
         }
-    }
-}
-
-/// Particles already placed, in buckets, for the question whether another has room.
-pub(super) struct Crowd {
-    cell: Option<Cell>,
-    side: f64,
-    gap: f64,
-    buckets: std::collections::HashMap<[i64; 3], Vec<(DVec3, f64)>>,
-}
-
-impl Crowd {
-    pub(super) fn new(placed: &Particles, greatest: f64, gap: f64) -> Self {
-        let greatest = placed.radius.iter().copied().fold(greatest, f64::max);
-        let mut crowd =
-            Self { cell: placed.cell, side: 2.0 * greatest + gap, gap, buckets: std::collections::HashMap::new() };
-        for (centre, radius) in placed.position.iter().zip(&placed.radius) {
-            crowd.add(*centre, *radius);
-        }
-        crowd
-    }
-
-    fn cube(&self, x: DVec3) -> [i64; 3] {
-        x.to_array().map(|c| (c / self.side).floor() as i64)
-    }
-
-    pub(super) fn add(&mut self, centre: DVec3, radius: f64) {
-        let images = self.cell.map(|cell| {
-            let inside = cell.wrap(centre);
-            cell.shifts_near(inside, self.side, 0.5).map(move |shift| inside + shift)
-        });
-        let alone = if images.is_none() { Some(centre) } else { None };
-        for image in alone.into_iter().chain(images.into_iter().flatten()) {
-            self.buckets.entry(self.cube(image)).or_default().push((image, radius));
-        }
-    }
-
-    pub(super) fn has_room(&self, centre: DVec3, radius: f64) -> bool {
-        let centre = self.cell.map_or(centre, |cell| cell.wrap(centre));
-        let home = self.cube(centre);
-        let near = (0..27).map(|k| [home[0] + k / 9 - 1, home[1] + k / 3 % 3 - 1, home[2] + k % 3 - 1]);
-        let mut others = near.filter_map(|cube| self.buckets.get(&cube)).flatten();
-        others.all(|(other, r)| centre.distance(*other) >= radius + r + self.gap)
     }
 }

@@ -11,7 +11,7 @@ use super::candidates::Search;
 use super::walls::Walls;
 use super::{Haste, Refusal, StepError};
 use crate::geometry::{Obstacle, Particles, Shape, Surroundings};
-use crate::neighbours::{Balls, Neighbours, Renewed};
+use crate::neighbours::{Balls, Crowding, Neighbours, Renewed};
 use crate::projection::ALONE;
 use crate::room::{make_room, set_length};
 use crate::shares::share_of;
@@ -22,9 +22,17 @@ const SKIN: f64 = 0.1;
 const STEPS: f64 = 16.0;
 /// but no more than this of the smallest radius: the widest ball decides on how many must be looked at.
 const WIDEST: f64 = 0.3;
+/// Where that would make a list of fewer pairs a particle than this, balls may be as wide as makes so many: in a thin
+/// crowd few are near, and to make a list takes longer than to look at these.
+const THIN: f64 = 3.0;
+/// So few pairs a particle say no more about how thin it is.
+const FEWEST: f64 = 0.1;
 /// A list that would serve for fewer steps than this gets the first part only: it would else just be longer, and the parts
 /// of a step that is split share it.
 const WORTHWHILE: f64 = 2.0;
+/// A list that has served so often serves on, for all that was expected: then what is near each particle is worth
+/// remembering.
+const SEASONED: u32 = 2;
 /// What a fixed obstacle may be further away than the enlarged ball reaches and is still remembered: far above rounding.
 const MARGIN: f64 = 1e-6;
 /// Rounding of squared distances, relative to them, and far more.
@@ -39,8 +47,10 @@ pub(super) struct Vicinity {
     extent: Vec<f64>,
     /// Particles, each with the fixed obstacles that its enlarged ball reached when it was made, sorted.
     near: Vec<(u32, u32)>,
-    /// Whether `near` was filled when the list was made.
+    /// Whether `near` has been filled since the list was made.
     remembers: bool,
+    /// How often the list has served since.
+    served: u32,
     /// The obstacles that `near` is about as they were then, in the scene's order; none for those that are always asked.
     known: Vec<Option<Obstacle>>,
     /// Those: obstacles that move, and meshes, which are long to compare with what they were.
@@ -58,7 +68,7 @@ impl Vicinity {
     pub(super) fn update(&mut self, search: &Search) -> Result<(), Refusal> {
         let fastest = self.measure(search);
         self.refuse_second_images(search)?;
-        let (least, widest) = (SKIN * search.length, WIDEST * search.length);
+        let (least, widest) = (SKIN * search.length, self.widest(search));
         let worthwhile = WORTHWHILE * fastest <= least + widest;
         if !self.knows(search.obstacles) || self.owner != search.owner {
             self.learn(search);
@@ -77,16 +87,34 @@ impl Vicinity {
         let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
         match self.neighbours.cover(balls, skin, apart) {
             Renewed::Few if self.remembers => self.remember_again(search),
-            Renewed::Few => {}
+            Renewed::Few => {
+                self.served += 1;
+                if self.served >= SEASONED {
+                    self.remember(search);
+                }
+            }
             Renewed::All => {
-                self.remembers = worthwhile;
+                (self.remembers, self.served) = (false, 0);
                 self.near.clear();
-                if self.remembers {
+                if worthwhile {
                     self.remember(search);
                 }
             }
         }
         Ok(())
+    }
+
+    /// The most that a ball may exceed that of the step it is made in, besides what all do. Pairs grow as the volume of
+    /// the balls: where balls of extent E had p pairs a particle, those of E (q/p)^⅓ have about q.
+    fn widest(&self, search: &Search) -> f64 {
+        let Crowding { extent, pairs } = self.neighbours.crowding();
+        let usual = WIDEST * search.length;
+        if extent == 0.0 || pairs >= THIN {
+            return usual;
+        }
+        let (count, samples) = (self.extent.len(), self.extent.len().min(SAMPLES));
+        let mean = (0..samples).map(|k| self.extent[k * count / samples]).sum::<f64>() / samples.max(1) as f64;
+        usual.max(extent * (THIN / pairs.max(FEWEST)).cbrt() - mean - SKIN * search.length)
     }
 
     /// In a periodic cell only the nearest image of a partner is looked at. No other can be met in the step if each
@@ -237,9 +265,10 @@ impl Vicinity {
     }
 
     fn remember(&mut self, search: &Search) {
-        for (i, &centre) in search.particles.position.iter().enumerate() {
-            let reach = self.neighbours.reach(i);
-            for k in around(&self.surroundings, search, (centre, reach), &mut self.found) {
+        self.remembers = true;
+        for i in 0..search.particles.len() {
+            let ball = (self.neighbours.centre(i), self.neighbours.reach(i));
+            for k in around(&self.surroundings, search, ball, &mut self.found) {
                 make_room(&mut self.near, 1);
                 self.near.push((i as u32, *k));
             }
