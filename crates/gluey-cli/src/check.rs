@@ -43,15 +43,16 @@ fn lines(scene: &Scene, extent: &Extent) -> Vec<(&'static str, String)> {
     lines.extend(particles(scene).into_iter().map(|line| ("particles", line)));
     lines.push(("extent", place(extent)));
     lines.extend(scene.simulation.state.particles.cell.as_ref().map(|cell| ("periodic", cell_in_words(cell))));
-    for (obstacle, law) in scene.simulation.obstacles.iter().zip(&scene.simulation.adhesion.with_obstacle) {
-        let own = *law != scene.simulation.adhesion.between_particles;
-        let law = if own { format!("; law: {}", law_in_words(law)) } else { String::new() };
+    for (k, obstacle) in scene.simulation.obstacles.iter().enumerate() {
+        let law = scene.simulation.adhesion.with_obstacle(k);
+        let own = law != scene.simulation.adhesion.law;
+        let law = if own { format!("; law: {}", law_in_words(&law)) } else { String::new() };
         lines.push(("obstacle", format!("`{}`: {}{law}", obstacle.name, obstacle_in_words(obstacle))));
     }
     let openings = &scene.simulation.openings;
     lines.extend(openings.inlets.iter().map(|inlet| ("inlet", inlet_in_words(inlet, scene))));
     lines.extend(openings.outlets.iter().map(|outlet| ("outlet", outlet_in_words(outlet, scene))));
-    lines.push(("law", law_in_words(&scene.simulation.adhesion.between_particles)));
+    lines.push(("law", law_in_words(&scene.simulation.adhesion.law)));
     lines.push(("scheme", scheme(scene).to_owned()));
     lines.extend(environment(scene).into_iter().map(|line| ("environment", line)));
     for force in scene.simulation.interactions.forces() {

@@ -155,7 +155,7 @@ impl Coupling {
             roughness: 0.0,
         };
         let obstacles: Vec<Obstacle> = law.iter().map(plane).collect();
-        let adhesion = Adhesion::uniform(law.unwrap_or(Law::Inelastic), obstacles.len());
+        let adhesion = Adhesion::uniform(law.unwrap_or(Law::Inelastic));
         let viscosity = (6.0 * PI).recip();
         let environment = NearPlane { drag: Arc::clone(&self.drag), viscosity, force: self.force.clone() };
         let mut simulation =

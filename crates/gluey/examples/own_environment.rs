@@ -90,7 +90,7 @@ fn moons() -> Simulation {
     };
     let smooth = Law::Gluey { threshold: Threshold::Smooth, scaling: Scaling::Unit };
     let state = State { particles, ..State::default() };
-    let mut simulation = Simulation::new(state, vec![ground], Box::new(planet), Adhesion::uniform(smooth, 1));
+    let mut simulation = Simulation::new(state, vec![ground], Box::new(planet), Adhesion::uniform(smooth));
     simulation.settings = Settings::new(2e-3);
     simulation
 }

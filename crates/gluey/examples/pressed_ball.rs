@@ -69,7 +69,7 @@ fn ball(dt: f64) -> Result<Simulation, Box<dyn Error>> {
     let environment = Inertial::new(Forcing { gravity, ..Forcing::default() })?;
     let smooth = Law::Gluey { threshold: Threshold::Smooth, scaling: Scaling::Unit };
     let state = State { particles, ..State::default() };
-    let mut simulation = Simulation::new(state, vec![floor], Box::new(environment), Adhesion::uniform(smooth, 1));
+    let mut simulation = Simulation::new(state, vec![floor], Box::new(environment), Adhesion::uniform(smooth));
     simulation.settings = Settings::new(dt);
     Ok(simulation)
 }

@@ -79,7 +79,7 @@ fn spheres_in_a_box() -> Result<Simulation, Box<dyn Error>> {
     let environment = Inertial::new(Forcing { gravity, ..Forcing::default() })?;
     let a_little_rough = Law::Gluey { threshold: Threshold::Value(-0.5), scaling: Scaling::Unit };
     let state = State { particles, ..State::default() };
-    let adhesion = Adhesion::uniform(a_little_rough, 1);
+    let adhesion = Adhesion::uniform(a_little_rough);
     let mut simulation = Simulation::new(state, vec![container], Box::new(environment), adhesion);
     simulation.settings = Settings::new(DT);
     Ok(simulation)

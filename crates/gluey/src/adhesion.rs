@@ -6,7 +6,7 @@
 use std::f64::consts::PI;
 
 use crate::contact::{Pair, Partner};
-use crate::geometry::Particles;
+use crate::geometry::{Obstacle, Particles};
 use crate::projection::AdmissibleSet;
 
 /// How a step treats glued pairs.
@@ -51,7 +51,7 @@ pub enum Threshold {
 /// use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};
 ///
 /// let rough = Law::Gluey { threshold: Threshold::Value(-0.1), scaling: Scaling::Unit };
-/// assert!(Adhesion::uniform(rough, 1).remembers() && Adhesion::uniform(Law::Inelastic, 1).is_dry());
+/// assert!(Adhesion::uniform(rough).remembers() && Adhesion::uniform(Law::Inelastic).is_dry());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
@@ -85,40 +85,40 @@ pub enum Law {
 /// particles.push(DVec3::ZERO, 0.5, 1.0);
 /// particles.push(DVec3::X, 0.5, 1.0);
 /// let smooth = Law::Gluey { threshold: Threshold::Smooth, scaling: Scaling::Unit };
-/// let (adhesion, pair) = (Adhesion::uniform(smooth, 0), Pair::particles(0, 1));
-/// let step = Step { particles: &particles, dt: 0.01 };
+/// let (adhesion, pair) = (Adhesion::uniform(smooth), Pair::particles(0, 1));
+/// let step = Step { particles: &particles, obstacles: &[], dt: 0.01 };
 /// let pressed = adhesion.update(pair, 0.0, 3.0, &step);
 /// let pulled = adhesion.update(pair, pressed, -2.0, &step);
-/// assert_eq!((pressed, pulled, adhesion.lower(pair, pulled, &step)), (-3.0, -1.0, -1.0));
+/// assert_eq!((pressed, pulled, adhesion.admits(pair, pulled, &step).least()), (-3.0, -1.0, -1.0));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adhesion {
     /// How glue enters the projection.
     pub scheme: Scheme,
-    /// Between two particles.
-    pub between_particles: Law,
-    /// Between a particle and each obstacle, in the scene's order.
-    pub with_obstacle: Vec<Law>,
+    /// Between two particles, and with obstacles that have no law of their own.
+    pub law: Law,
+    /// Laws of obstacles, in the scene's order; those beyond the end have none of their own.
+    pub of_obstacle: Vec<Option<Law>>,
     /// Roughness size of the particles of each group (length).
     pub group_roughness: Vec<f64>,
-    /// Roughness size of each obstacle (length).
-    pub obstacle_roughness: Vec<f64>,
-    /// Radius of each obstacle that is a ball, infinite for all others: the r_j of the lubrication weight (length).
-    pub obstacle_radius: Vec<f64>,
 }
 
 impl Adhesion {
-    /// The same law everywhere, surfaces without roughness size.
+    /// The same law everywhere, particles without roughness size.
     #[must_use]
-    pub fn uniform(law: Law, obstacles: usize) -> Self {
-        Self {
-            scheme: Scheme::OneProjection,
-            between_particles: law,
-            with_obstacle: vec![law; obstacles],
-            group_roughness: vec![0.0],
-            obstacle_roughness: vec![0.0; obstacles],
-            obstacle_radius: vec![f64::INFINITY; obstacles],
-        }
+    pub fn uniform(law: Law) -> Self {
+        Self { scheme: Scheme::OneProjection, law, of_obstacle: Vec::new(), group_roughness: vec![0.0] }
+    }
+
+    /// The law with an obstacle.
+    #[must_use]
+    pub fn with_obstacle(&self, obstacle: usize) -> Law {
+        self.of_obstacle.get(obstacle).copied().flatten().unwrap_or(self.law)
+    }
+
+    /// All laws there are.
+    fn laws(&self) -> impl Iterator<Item = &Law> {
+        std::iter::once(&self.law).chain(self.of_obstacle.iter().flatten())
     }
 
     /// Whether impulses become glue, so that the future depends on how a packing distributes them.
@@ -128,13 +128,13 @@ impl Adhesion {
             Law::Gluey { threshold, .. } => *threshold != Threshold::Value(0.0),
             Law::Inelastic | Law::Aggregating { .. } => false,
         };
-        remembers(&self.between_particles) || self.with_obstacle.iter().any(remembers)
+        self.laws().any(remembers)
     }
 
     /// Whether γ is 0 in all contacts, always.
     #[must_use]
     pub fn is_dry(&self) -> bool {
-        self.between_particles == Law::Inelastic && self.with_obstacle.iter().all(|law| *law == Law::Inelastic)
+        self.laws().all(|law| *law == Law::Inelastic)
     }
 
     /// The impulses Λ that a contact which carries γ into a step admits.
@@ -147,7 +147,7 @@ impl Adhesion {
             (Law::Inelastic, _) => AdmissibleSet::PUSH,
             (_, Scheme::Paper) => AdmissibleSet::FREE,
             (Law::Gluey { scaling, .. }, Scheme::OneProjection) => {
-                AdmissibleSet::at_least(gamma / self.weight(pair, scaling, step.particles))
+                AdmissibleSet::at_least(gamma / step.weight(pair, scaling))
             }
             (Law::Aggregating { strength }, Scheme::OneProjection) => AdmissibleSet::at_least(-strength * step.dt),
         }
@@ -158,13 +158,13 @@ impl Adhesion {
     pub fn update(&self, pair: Pair, gamma: f64, impulse: f64, step: &Step) -> f64 {
         match self.law(pair) {
             Law::Gluey { threshold, scaling } => {
-                let weight = self.weight(pair, scaling, step.particles);
+                let weight = step.weight(pair, scaling);
                 let next = match self.scheme {
                     // γⁿ − RΛ, written so that Λ = γⁿ/R gives exactly 0.
                     Scheme::OneProjection => -weight * self.admits(pair, gamma, step).depth(impulse),
                     Scheme::Paper => (gamma - weight * impulse).min(0.0),
                 };
-                next.max(self.threshold(pair, threshold, step.particles))
+                next.max(self.threshold(pair, threshold, step))
             }
             Law::Aggregating { strength } if gamma < 0.0 || impulse > 0.0 => -strength,
             Law::Inelastic | Law::Aggregating { .. } => 0.0,
@@ -173,30 +173,20 @@ impl Adhesion {
 
     fn law(&self, pair: Pair) -> Law {
         match pair.partner() {
-            Partner::Particle(_) => self.between_particles,
-            Partner::Obstacle { obstacle, .. } => self.with_obstacle[obstacle as usize],
+            Partner::Particle(_) => self.law,
+            Partner::Obstacle { obstacle, .. } => self.with_obstacle(obstacle as usize),
         }
     }
 
-    /// R: (1/r_i + 1/r_j)², which is 1/r² against a plane.
-    fn weight(&self, pair: Pair, scaling: Scaling, particles: &Particles) -> f64 {
-        let partner = match (scaling, pair.partner()) {
-            (Scaling::Unit, _) => return 1.0,
-            (Scaling::Lubrication, Partner::Particle(j)) => particles.radius[j as usize],
-            (Scaling::Lubrication, Partner::Obstacle { obstacle, .. }) => self.obstacle_radius[obstacle as usize],
-        };
-        (particles.radius[pair.first() as usize].recip() + partner.recip()).powi(2)
-    }
-
-    fn threshold(&self, pair: Pair, threshold: Threshold, particles: &Particles) -> f64 {
+    fn threshold(&self, pair: Pair, threshold: Threshold, step: &Step) -> f64 {
         match threshold {
             Threshold::Smooth => f64::NEG_INFINITY,
             Threshold::Value(value) => value,
             Threshold::Roughness { viscosity, unit } => {
-                let of_particle = |i: u32| self.group_roughness[particles.group[i as usize] as usize];
+                let of_particle = |i: u32| self.group_roughness[step.particles.group[i as usize] as usize];
                 let partner = match pair.partner() {
                     Partner::Particle(j) => of_particle(j),
-                    Partner::Obstacle { obstacle, .. } => self.obstacle_roughness[obstacle as usize],
+                    Partner::Obstacle { obstacle, .. } => step.obstacles[obstacle as usize].roughness,
                 };
                 6.0 * PI * viscosity * ((of_particle(pair.first()) + partner) / unit).ln()
             }
@@ -209,8 +199,25 @@ impl Adhesion {
 pub struct Step<'a> {
     /// Whose radii and groups count.
     pub particles: &'a Particles,
+    /// Whose radii and roughness sizes count.
+    pub obstacles: &'a [Obstacle],
     /// Length h of the step (time).
     pub dt: f64,
+}
+
+impl Step<'_> {
+    /// R: (1/r_i + 1/r_j)², where r_j is infinite for obstacles that are no balls: 1/r² against a plane.
+    fn weight(&self, pair: Pair, scaling: Scaling) -> f64 {
+        let radius = |i: u32| self.particles.radius[i as usize];
+        let partner = match (scaling, pair.partner()) {
+            (Scaling::Unit, _) => return 1.0,
+            (Scaling::Lubrication, Partner::Particle(j)) => radius(j),
+            (Scaling::Lubrication, Partner::Obstacle { obstacle, .. }) => {
+                self.obstacles[obstacle as usize].shape.ball_radius()
+            }
+        };
+        (radius(pair.first()).recip() + partner.recip()).powi(2)
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +225,7 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
+    use crate::geometry::Shape;
 
     fn two_radii() -> Particles {
         let mut particles = Particles::default();
@@ -227,14 +235,21 @@ mod tests {
     }
 
     fn gluey(threshold: Threshold, scaling: Scaling) -> Adhesion {
-        Adhesion::uniform(Law::Gluey { threshold, scaling }, 1)
+        Adhesion::uniform(Law::Gluey { threshold, scaling })
     }
 
     #[test]
     fn lubrication_weights_are_the_papers() {
         let particles = two_radii();
         let law = gluey(Threshold::Smooth, Scaling::Lubrication);
-        let step = Step { particles: &particles, dt: 0.1 };
+        let floor = Obstacle {
+            name: "floor".to_owned(),
+            shape: Shape::HalfSpace { point: DVec3::ZERO, normal: DVec3::Z },
+            motions: Vec::new(),
+            colour: None,
+            roughness: 0.0,
+        };
+        let step = Step { particles: &particles, obstacles: &[floor], dt: 0.1 };
         let (ri, rj) = (0.5_f64, 0.25_f64);
         let expected = (ri + rj).powi(2) / (ri * ri * rj * rj);
         assert!((law.update(Pair::particles(0, 1), 0.0, 1.0, &step) + expected).abs() < 1e-12);
@@ -245,7 +260,7 @@ mod tests {
     fn pulling_with_all_the_glue_leaves_exactly_none() {
         let particles = two_radii();
         let law = gluey(Threshold::Smooth, Scaling::Lubrication);
-        let step = Step { particles: &particles, dt: 0.1 };
+        let step = Step { particles: &particles, obstacles: &[], dt: 0.1 };
         let pair = Pair::particles(1, 0);
         let gamma = law.update(pair, 0.0, 0.123_456_789, &step);
         assert_eq!(law.update(pair, gamma, law.admits(pair, gamma, &step).least(), &step), 0.0);
@@ -256,7 +271,7 @@ mod tests {
         let particles = two_radii();
         let mut law = gluey(Threshold::Roughness { viscosity: 2.0, unit: 1.0 }, Scaling::Unit);
         law.group_roughness = vec![1e-3];
-        let step = Step { particles: &particles, dt: 0.1 };
+        let step = Step { particles: &particles, obstacles: &[], dt: 0.1 };
         let threshold = law.update(Pair::particles(0, 1), 0.0, 1e9, &step);
         assert!((threshold - 6.0 * PI * 2.0 * 2e-3_f64.ln()).abs() < 1e-12);
     }
@@ -264,8 +279,8 @@ mod tests {
     #[test]
     fn a_bond_is_reset_at_every_step() {
         let particles = two_radii();
-        let law = Adhesion::uniform(Law::Aggregating { strength: 7.0 }, 0);
-        let step = Step { particles: &particles, dt: 0.5 };
+        let law = Adhesion::uniform(Law::Aggregating { strength: 7.0 });
+        let step = Step { particles: &particles, obstacles: &[], dt: 0.5 };
         let pair = Pair::particles(0, 1);
         assert_eq!(law.admits(pair, 0.0, &step), AdmissibleSet::PUSH);
         let gamma = law.update(pair, 0.0, 1e-9, &step);

@@ -32,7 +32,7 @@ fn world(clumps: &[(&Template, Start)], environment: Box<dyn Environment>, floor
         state.clumps.push(template, start, 0, &mut state.particles);
     }
     let obstacles: Vec<Obstacle> = floor.then(floor_at_zero).into_iter().collect();
-    let adhesion = Adhesion::uniform(law, obstacles.len());
+    let adhesion = Adhesion::uniform(law);
     let mut simulation = Simulation::new(state, obstacles, environment, adhesion);
     simulation.settings.criteria.tolerance = 1e-10;
     simulation
@@ -312,7 +312,7 @@ fn discs_turn_in_their_plane() {
     let mut state = State { clumps: Clumps::default(), ..State::default() };
     state.clumps.push(&template, &start, 0, &mut state.particles);
     assert!((state.clumps.list[0].angular_momentum.z - 3.0 * 2.0 * (0.5 * 0.04 + 0.09)).abs() < 1e-14);
-    let mut simulation = Simulation::new(state, Vec::new(), vacuum(), Adhesion::uniform(Law::Inelastic, 0));
+    let mut simulation = Simulation::new(state, Vec::new(), vacuum(), Adhesion::uniform(Law::Inelastic));
     simulation.settings.dt = 0.01;
     for _ in 0..100 {
         simulation.step().unwrap();

@@ -521,7 +521,7 @@ obstacle = [
         assert_eq!(simulation.step().unwrap().contacts, 1);
     }
     simulation.obstacles.swap(0, 1);
-    simulation.adhesion.with_obstacle.swap(0, 1);
+    simulation.adhesion.of_obstacle.swap(0, 1);
     let report = simulation.step().unwrap();
     assert_eq!((report.loads[0].force.z, report.contacts), (0.0, 1));
     assert!((report.loads[1].force.z + 1.0).abs() < 1e-3, "{report:?}");

@@ -222,7 +222,7 @@ fn a_law_may_be_named_alone_and_then_has_its_defaults() {
     let law = |text: &str| {
         let text = format!("{GOOD}[contact]\n{text}");
         let scene = Scene::parse(&text, Path::new("law.toml")).unwrap_or_else(|error| panic!("{error}"));
-        scene.simulation.adhesion.between_particles
+        scene.simulation.adhesion.law
     };
     assert_eq!(law("law = 'gluey'"), law("law.gluey = {}"));
     assert_eq!(law("law = 'aggregating'"), law("law.aggregating = {}"));

@@ -23,6 +23,7 @@ mod surface;
 mod surroundings;
 mod timetable;
 mod triangle;
+mod walls;
 
 pub use cell::Cell;
 pub use check::FieldError;
@@ -40,3 +41,4 @@ pub use stl::MeshError;
 pub use surface::{Extent, Surface};
 pub use surroundings::Surroundings;
 pub use timetable::Timetable;
+pub(crate) use walls::{Unplaced, WallPoses, Walls};

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::geometry::Unrepeatable;
+
 /// A setting that makes no sense, or a force that came out unusable.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InteractionError {
@@ -14,6 +16,18 @@ pub enum InteractionError {
         value: String,
         /// What would be right.
         expected: String,
+    },
+    /// An obstacle that a force names cannot be repeated in the periodic cell.
+    #[error(
+        "obstacle `{obstacle}`, which a pair force names, cannot be repeated in the periodic cell at t = {time}: {why:?}"
+    )]
+    Unrepeatable {
+        /// Its name.
+        obstacle: String,
+        /// What is in the way.
+        why: Unrepeatable,
+        /// When (time).
+        time: f64,
     },
     /// A force is infinite or not a number.
     #[error("pair force `{force}` between {bodies} is {value} at a gap of {gap} and t = {time}")]

@@ -29,7 +29,7 @@ pub use pair_force::{Law, PAIR_VARIABLES, PairForce, Sides};
 
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
-use crate::geometry::{Images, Obstacle, Particles};
+use crate::geometry::{Obstacle, Particles, Unplaced, WallPoses, Walls};
 use crate::neighbours::{Balls, Neighbours};
 use crate::room::refill;
 
@@ -108,12 +108,14 @@ impl Interactions {
         refill(&mut self.impulses, now.particles.len(), DVec3::ZERO);
         self.on_obstacles.clear();
         self.bridges.clear();
+        let poses = self.place_obstacles(now)?;
+        let walls = poses.of(now.obstacles);
         let mut ahead = *now; // its lists are gone through along with the pairs, all sorted
         for k in 0..self.forces.len() {
             ahead.contacts = now.contacts;
             for i in 0..now.particles.len() {
                 self.with_particles(k, i, &mut ahead)?;
-                self.with_obstacles(k, i, &mut ahead)?;
+                self.with_obstacles(k, i, walls, &mut ahead)?;
             }
         }
         prediction.add_impulses(&self.impulses);
@@ -130,6 +132,21 @@ impl Interactions {
     /// What the forces of the step do to obstacles.
     pub(crate) fn on_obstacles(&self) -> &[ObstacleImpulse] {
         &self.on_obstacles
+    }
+
+    /// Where obstacles are at the start of the step, if forces name some.
+    fn place_obstacles(&self, now: &Moment) -> Result<WallPoses, InteractionError> {
+        let mut poses = WallPoses::default();
+        if self.forces.iter().any(|force| !force.obstacles.is_empty()) {
+            let time = now.span.start;
+            let refuse = |Unplaced { obstacle, why }| InteractionError::Unrepeatable {
+                obstacle: now.obstacles[obstacle].name.clone(),
+                why,
+                time,
+            };
+            poses.place(now.obstacles, now.particles.cell.as_ref(), time).map_err(refuse)?;
+        }
+        Ok(poses)
     }
 
     /// All pairs in reach of a force, |x_i − x_j| ≤ r_i + r_j + reach, are then in the list.
@@ -161,7 +178,7 @@ impl Interactions {
     }
 
     /// Force k between particle i and the obstacles it names, where they are at the start of the step.
-    fn with_obstacles(&mut self, k: usize, i: usize, now: &mut Moment) -> Result<(), InteractionError> {
+    fn with_obstacles(&mut self, k: usize, i: usize, walls: Walls, now: &mut Moment) -> Result<(), InteractionError> {
         let (centre, radius, mass) = (now.particles.position[i], now.particles.radius[i], now.particles.mass[i]);
         let force = &self.forces[k];
         if !force.concerns(now.particles.group[i]) {
@@ -170,14 +187,14 @@ impl Interactions {
         let reach = force.reach();
         for n in 0..force.obstacles.len() {
             let obstacle = self.forces[k].obstacles[n];
-            let body = &now.obstacles[obstacle as usize];
-            let placed = body.at(now.span.start);
-            let images = now.particles.cell.as_ref().and_then(|cell| Images::of(&placed, cell).ok());
-            let placed = placed.repeated(images.as_ref());
-            if !placed.may_reach(centre, radius + reach) {
+            if !walls.may_reach(obstacle as usize, centre, radius + reach) {
                 continue;
             }
-            let sides = Sides { radius: [radius, body.shape.ball_radius()], mass: [mass, f64::INFINITY] };
+            let placed = walls.get(obstacle as usize);
+            let sides = Sides {
+                radius: [radius, now.obstacles[obstacle as usize].shape.ball_radius()],
+                mass: [mass, f64::INFINITY],
+            };
             let mut outcome = Ok(());
             placed.touches(centre, radius, reach, &mut |touch| {
                 if outcome.is_err() {

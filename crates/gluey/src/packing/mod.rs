@@ -303,7 +303,7 @@ impl Packing {
         }
         particles.wrap();
         let walls: Vec<Obstacle> = self.walls().into_iter().collect();
-        let adhesion = Adhesion::uniform(Law::Inelastic, walls.len());
+        let adhesion = Adhesion::uniform(Law::Inelastic);
         let state = State { particles, ..State::default() };
         let mut simulation = Simulation::new(state, walls, Box::new(Still), adhesion);
         // A shorter step would not make a way shorter that an overlap asks for.

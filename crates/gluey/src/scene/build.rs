@@ -383,13 +383,16 @@ impl Laws<'_> {
             })
         };
         let between_particles = law(shared, &shared_place, sums([smoothest, roughest]));
-        let mut with_obstacle = Vec::new();
+        let mut of_obstacle = Vec::new();
         for (index, obstacle) in self.obstacles.iter().enumerate() {
             let own = self.file.obstacles.get(index).and_then(|obstacle| obstacle.law.as_ref());
             let sums = sums([obstacle.roughness; 2]);
-            with_obstacle.push(match own {
-                Some(own) => law(own, &self.root.key("obstacle").index(index).key("law"), sums),
-                None => law(shared, &shared_place, sums),
+            of_obstacle.push(match own {
+                Some(own) => Some(law(own, &self.root.key("obstacle").index(index).key("law"), sums)),
+                None => {
+                    law(shared, &shared_place, sums); // it may be wrong for the roughness of this one
+                    None
+                }
             });
         }
         Adhesion {
@@ -397,10 +400,8 @@ impl Laws<'_> {
                 SchemeFile::OneProjection => Scheme::OneProjection,
                 SchemeFile::Paper => Scheme::Paper,
             },
-            between_particles,
-            with_obstacle,
-            obstacle_roughness: self.obstacles.iter().map(|obstacle| obstacle.roughness).collect(),
-            obstacle_radius: self.obstacles.iter().map(|obstacle| obstacle.shape.ball_radius()).collect(),
+            law: between_particles,
+            of_obstacle,
             group_roughness,
         }
     }

@@ -13,7 +13,7 @@ use crate::projection::Row;
 use super::Refusal;
 use super::contacts::{Columns, Slot, dry_row};
 use super::vicinity::Vicinity;
-use super::walls::Walls;
+use crate::geometry::Walls;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 512;
@@ -263,7 +263,7 @@ impl Search<'_> {
     fn row(&self, near: &Near, contact: Option<&Contact>) -> Row {
         let row = dry_row(near.pair, near.gap, near.normal);
         let Some(contact) = contact else { return row };
-        let step = Step { particles: self.particles, dt: self.dt };
+        let step = Step { particles: self.particles, obstacles: self.obstacles, dt: self.dt };
         Row { set: self.adhesion.admits(near.pair, contact.gamma, &step), ..row }
     }
 }

@@ -16,7 +16,6 @@ mod resolution;
 mod state;
 mod timings;
 mod vicinity;
-mod walls;
 
 use glam::DVec3;
 
@@ -32,7 +31,7 @@ use crate::adhesion::{Adhesion, Step};
 use crate::clump::{Clump, Integration, Overturn};
 use crate::contact::{Contact, ContactGeometry};
 use crate::environment::{Environment, Span};
-use crate::geometry::Obstacle;
+use crate::geometry::{Obstacle, Unplaced, WallPoses};
 use crate::interaction::{Bridge, Interactions, Moment};
 use crate::openings::{Inside, Openings};
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
@@ -40,7 +39,6 @@ use crate::shares::attended;
 use candidates::gap_of;
 use project::{SubstepInput, Workspace};
 use timings::Part;
-use walls::WallPoses;
 
 /// What to do when a projection does not end as it should.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,7 +132,7 @@ impl Settings {
 /// state.particles.velocity[0] = DVec3::Z * 5.0;
 /// let gravity = [0.0, 0.0, -10.0].map(Signal::Constant);
 /// let environment = Inertial::new(Forcing { gravity, ..Forcing::default() })?;
-/// let dry = Adhesion::uniform(Law::Inelastic, 0);
+/// let dry = Adhesion::uniform(Law::Inelastic);
 /// let mut simulation = Simulation::new(state, Vec::new(), Box::new(environment), dry);
 /// simulation.settings = Settings::new(1e-3);
 /// while simulation.time() < 1.0 {
@@ -328,7 +326,9 @@ impl Simulation {
     }
 
     fn place_walls(&mut self, now: Substep) -> Result<(), StepError> {
-        self.walls.place(&self.obstacles, self.state.particles.cell.as_ref(), now.span.end())
+        let time = now.span.end();
+        let refuse = |Unplaced { obstacle, why }| StepError::unrepeatable(&self.obstacles[obstacle].name, why, time);
+        self.walls.place(&self.obstacles, self.state.particles.cell.as_ref(), time).map_err(refuse)
     }
 
     /// What the environment, pair forces, and whatever holds clumps together make of the velocities.
@@ -362,8 +362,8 @@ impl Simulation {
         let (input, workspace, _) = self.parts(now);
         workspace.clock.turn_to(Part::Glue);
         workspace.record_loads(&input);
-        let Self { state, adhesion, interactions, settings, workspace, .. } = self;
-        let step = Step { particles: &state.particles, dt: now.span.dt };
+        let Self { state, obstacles, adhesion, interactions, settings, workspace, .. } = self;
+        let step = Step { particles: &state.particles, obstacles, dt: now.span.dt };
         workspace.glue(adhesion, &step, settings.dt, &mut state.contacts);
         std::mem::swap(&mut state.springs, &mut workspace.springs);
         interactions.remember_bridges(&mut state.bridges);

@@ -10,13 +10,13 @@ use super::contacts::Contacts;
 use super::glue::Loading;
 use super::pair_list::PairList;
 use super::timings::{Clock, Part};
-use super::walls::Walls;
 use super::{Haste, Recourse, Refusal, Settings, State, StepError, StepReport};
 use crate::adhesion::{Adhesion, Scheme};
 use crate::clump::Moves;
 use crate::contact::{Pair, Partner};
 use crate::environment::Span;
 use crate::geometry::Obstacle;
+use crate::geometry::Walls;
 use crate::interaction::Interactions;
 use crate::projection::{LeastNorm, Outcome, Projection, ROWS_IN_TASK, Row, Solution, Status, WALL};
 

@@ -8,8 +8,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::Search;
-use super::walls::Walls;
 use super::{Haste, Refusal, StepError};
+use crate::geometry::Walls;
 use crate::geometry::{Obstacle, Particles, Shape, Surroundings};
 use crate::neighbours::{Balls, Crowding, Neighbours, Renewed};
 use crate::projection::ALONE;

@@ -71,7 +71,7 @@ pub fn particles(list: &[(DVec3, f64, f64)]) -> Particles {
 }
 
 pub fn simulation(particles: Particles, obstacles: Vec<Obstacle>, law: Law) -> Simulation {
-    let adhesion = Adhesion::uniform(law, obstacles.len());
+    let adhesion = Adhesion::uniform(law);
     let state = State { particles, ..State::default() };
     Simulation::new(state, obstacles, gravity(DVec3::ZERO), adhesion)
 }

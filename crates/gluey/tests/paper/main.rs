@@ -173,7 +173,7 @@ fn three_discs(dt: f64, scheme: Scheme) -> Vec<DVec3> {
     let mut simulation = simulation(particles(&list), Vec::new(), gluey(-2.0));
     let forces: Vec<DVec3> = start.iter().map(|&(x, y)| DVec3::new(-x, -y, 0.0)).collect();
     simulation.environment = plane_forces(&forces);
-    simulation.adhesion = Adhesion { scheme, ..Adhesion::uniform(gluey(-2.0), 0) };
+    simulation.adhesion = Adhesion { scheme, ..Adhesion::uniform(gluey(-2.0)) };
     simulation.adhesion.group_roughness = vec![0.0; 3];
     simulation.settings.dt = dt;
     simulation.settings.max_slip = f64::INFINITY;
