@@ -161,6 +161,30 @@ def test_an_environment_may_give_inverse_masses_and_sees_all_columns():
     assert (seen[1].radii[0], seen[1].masses[0], seen[1].groups[0], seen[1].ids[0]) == (0.5, 1, 0, 0)
 
 
+def test_clumps_go_on_or_not_as_an_environment_says_that_masses_resist(tmp_path):
+    path = tmp_path / "dumbbell.toml"
+    path.write_text(
+        "time = { dt = 0.01, until = 1 }\n[[clump]]\ndensity = 1\nspheres = [{ position = [0, 0, 0], radius = 0.1 }, "
+        "{ position = [0.3, 0, 0], radius = 0.1 }]\nsource.list = [{ position = [0, 0, 0], velocity = [0, 5, 0] }]\n"
+    )
+
+    def carried(now):
+        return np.tile([1.0, 0.0, 0.0], (2, 1)), np.full(2, 1 / (3.0 * now.dt))
+
+    sim = gluey.Simulation.from_scene(path)
+    sim.set_environment(carried, inertia=False)
+    sim.step()
+    assert sim.velocities == pytest.approx(np.tile([1.0, 0.0, 0.0], (2, 1)), abs=1e-12)
+
+    def free(now):
+        return now.velocities
+
+    sim = gluey.Simulation.from_scene(path)
+    sim.set_environment(free)
+    sim.step()
+    assert sim.velocities == pytest.approx(np.tile([0.0, 5.0, 0.0], (2, 1)), abs=1e-12)
+
+
 def test_an_exception_in_an_environment_comes_out_and_the_state_stays():
     class Mine(Exception):
         pass

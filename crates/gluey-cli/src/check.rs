@@ -58,7 +58,7 @@ fn lines(scene: &Scene, extent: &Extent) -> Vec<(&'static str, String)> {
     for force in scene.simulation.interactions.forces() {
         lines.push(("pair force", pair_forces::in_words(force, scene)));
     }
-    if !metric::is_diagonal(scene) {
+    if !metric::of(scene).is_diagonal() {
         let pairs = scene.simulation.state.particles.len().pow(2) as u64;
         let words = format!("every impulse moves every particle: solved by products of {}", count(pairs, "pair"));
         lines.push(("metric", words));

@@ -1,13 +1,16 @@
-//! Whether the metric of a scene's projections is diagonal, or every impulse moves every particle.
+//! The metric of a scene's projections at its start.
 
 use gluey::environment::{Prediction, Span};
+use gluey::projection::Metric;
 use gluey::scene::Scene;
 
-/// Whether it is at t = 0. Forces that cannot be evaluated are for others to tell.
-pub fn is_diagonal(scene: &Scene) -> bool {
+/// What the environment makes it. Forces that cannot be evaluated are for others to tell: the metric is diagonal then.
+pub fn of(scene: &Scene) -> Metric {
     let simulation = &scene.simulation;
     let span = Span { start: 0.0, dt: simulation.settings.dt };
     let mut prediction = Prediction::default();
-    let predicted = simulation.environment.predict(&simulation.state.particles, span, &mut prediction);
-    predicted.is_err() || prediction.metric.is_diagonal()
+    match simulation.environment.predict(&simulation.state.particles, span, &mut prediction) {
+        Ok(()) => prediction.metric,
+        Err(_) => Metric::default(),
+    }
 }

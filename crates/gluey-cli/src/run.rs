@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use gluey::logbook::{self, Logbook, before_the_first_step};
-use gluey::projection::{ProblemFile, ProblemFileError};
+use gluey::projection::ProblemFile;
 use gluey::scene::{Scene, steps_until};
 use gluey::simulation::{StepError, StepReport};
 use gluey::trajectory::{Checkpoint, IfPresent, TrajectoryError, checkpoint_path, refuse_other_run};
@@ -236,10 +236,10 @@ fn write_problem(file: &ProblemFile, path: &Path) -> Result<()> {
 
 /// A problem that no file can hold is better refused before the first step than at the one asked for.
 fn refuse_dump(scene: &Scene, wishes: &RunArguments) -> Result<(), UsageError> {
-    if wishes.dump_projection.is_none() || metric::is_diagonal(scene) {
+    if wishes.dump_projection.is_none() {
         return Ok(());
     }
-    Err(UsageError(format!("--dump-projection: {}", ProblemFileError::NotDiagonal)))
+    ProblemFile::check_metric(&metric::of(scene)).map_err(|error| UsageError(format!("--dump-projection: {error}")))
 }
 
 /// What is left when something cannot be written, found by looking.

@@ -7,8 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where paths on the page may start.
-const BASES: [&str; 4] =
-    ["", "crates/gluey/src", "crates/gluey/src/projection", "crates/gluey/src/projection/interior_point"];
+const BASES: [&str; 6] = [
+    "",
+    "crates/gluey/src",
+    "crates/gluey/src/projection",
+    "crates/gluey/src/projection/file",
+    "crates/gluey/src/projection/interior_point",
+    "crates/gluey/src/projection/rigid_rows",
+];
 /// Files of a run, which are nowhere in the repository, and names that stand for several files.
 const NO_FILES: [&str; 4] = ["timings.csv", "host.toml", "*_tests.rs", ".qpb"];
 const MOST_LINES: usize = 150;

@@ -7,7 +7,10 @@ use std::path::Path;
 use glam::{DQuat, DVec3};
 use gluey::adhesion::{Adhesion, Law, Scaling, Threshold};
 use gluey::clump::{Clumps, Start, Template};
-use gluey::environment::{Dimension, Drag, Environment, Force, Forcing, Inertial, Overdamped, Signal};
+use gluey::environment::{
+    Dimension, Drag, Environment, EnvironmentError, Force, Forcing, Inertia, Inertial, Overdamped, Prediction, Signal,
+    Span,
+};
 use gluey::expression::Expression;
 use gluey::geometry::{Obstacle, Particles, Shape};
 use gluey::projection::{AcceleratedGaussSeidel, AcceleratedGradient, Criteria, Projection, Solution, Status};
@@ -319,6 +322,52 @@ fn discs_turn_in_their_plane() {
     }
     let expected = DVec3::new(3.0_f64.cos(), 3.0_f64.sin(), 0.0) * 0.3;
     assert!(simulation.state.particles.position[1].distance(expected) < 1e-12);
+}
+
+/// It was told as "particle 0 moves by 0.000e0 of the smallest radius".
+#[test]
+fn a_clump_that_spins_too_fast_is_told_by_its_number_and_turn() {
+    let template = Template::of_mass(&BOOMERANG, 2.0, false).unwrap();
+    let slow = at(DVec3::X * 9.0);
+    let fast = Start { spin: DVec3::new(3e6, 1e6, 0.0), ..at(DVec3::ZERO) };
+    let mut simulation = world(&[(&template, slow), (&template, fast)], vacuum(), false, Law::Inelastic);
+    simulation.settings.dt = 0.1;
+    let before = simulation.state.clone();
+    let told = simulation.step().unwrap_err().to_string();
+    assert!(told.contains("clump 1 turns by") && told.contains("rad"), "{told}");
+    assert!(simulation.state == before, "a step that fails changes nothing");
+}
+
+/// Velocities that follow forces at once, and an environment that says so.
+struct Carried;
+
+impl Environment for Carried {
+    fn predict(&self, particles: &Particles, span: Span, to: &mut Prediction) -> Result<(), EnvironmentError> {
+        to.clear();
+        particles.radius.iter().for_each(|_| to.push(DVec3::X, 1.0 / (3.0 * span.dt)));
+        Ok(())
+    }
+
+    fn inertia(&self) -> Inertia {
+        Inertia::None
+    }
+
+    fn potential_energy(&self, _: &Particles, _: f64) -> f64 {
+        0.0
+    }
+}
+
+/// Environments that had forgotten to say that masses do not resist were taken for some in which they do: clumps went on with
+/// the velocities and spins they had.
+#[test]
+fn clumps_forget_their_velocity_where_an_environment_has_no_inertia() {
+    let template = Template::of_mass(&BOOMERANG, 2.0, false).unwrap();
+    let start = Start { velocity: DVec3::Y * 5.0, spin: DVec3::Z, ..at(DVec3::ZERO) };
+    let mut simulation = world(&[(&template, start)], Box::new(Carried), false, Law::Inelastic);
+    simulation.settings.dt = 0.01;
+    simulation.step().unwrap();
+    let clump = &simulation.state.clumps.list[0];
+    assert!(clump.velocity.distance(DVec3::X) < 1e-9 && clump.spin().length() < 1e-9, "{clump:?}");
 }
 
 /// A pile of clumps as a scene.

@@ -75,11 +75,8 @@ fn solve(solver: &mut dyn Projection, problem: &Problem, tolerance: f64) -> (Vec
     // A start that is wrong everywhere, below the bounds too.
     let start = Solution::starting_from((0..problem.rows.len()).map(|c| (c as f64).sin()).collect());
     let criteria = Criteria { tolerance, max_sweeps: 400_000 };
-    let mut solution = start.clone();
+    let mut solution = start;
     let outcome = solver.solve(problem, &criteria, &mut solution);
-    let mut again = start;
-    assert_eq!(solver.solve(problem, &criteria, &mut again), outcome, "a solve is repeatable");
-    assert_eq!(again, solution, "a solve is repeatable");
     let Solution { impulses, velocity } = solution;
     let with_these = accuracy(problem, &impulses, &velocity);
     assert_eq!(outcome.accuracy, with_these, "the reported accuracy is that of the impulses and velocities returned");
@@ -145,6 +142,18 @@ proptest! {
             for (row, impulse) in problem.rows.iter().zip(&impulses) {
                 prop_assert!(*impulse >= row.set.least());
             }
+        }
+    }
+
+    /// What the last solve left was swapped out by who asked for velocities: the next who asked got other numbers.
+    #[test]
+    fn a_second_solve_gives_the_same_numbers(problem in problem()) {
+        for (_, mut solver) in solvers() {
+            let start = Solution::starting_from(vec![0.1; problem.rows.len()]);
+            let (mut one, mut other) = (start.clone(), start);
+            let outcome = solver.solve(&problem, &Criteria::default(), &mut one);
+            prop_assert_eq!(&solver.solve(&problem, &Criteria::default(), &mut other), &outcome);
+            prop_assert_eq!(&one, &other);
         }
     }
 
@@ -329,7 +338,7 @@ fn a_problem_without_rows_or_with_immovable_bodies_is_solved() {
 
 #[test]
 fn files_that_are_no_problems_are_refused() {
-    assert!(matches!(ProblemFile::read(&b"QPBENCH2........"[..]), Err(ProblemFileError::Magic)));
+    assert!(matches!(ProblemFile::read(&b"QPBENCH3........"[..]), Err(ProblemFileError::Magic)));
     let file = ProblemFile {
         dimension: 3,
         problem: one_ball(vec![wall(DVec3::Z, 0.1, 0.0)]),

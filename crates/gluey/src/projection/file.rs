@@ -2,6 +2,9 @@
 //!
 //! Little-endian: magic `QPBENCH1`; u64 dimension, n, m; f64 h, length; f64 inverse mass\[n\], a-priori velocity\[n\]\[3\],
 //! position\[n\]\[3\], radius\[n\]; u32 i\[m\], j\[m\] (j = n is a wall); f64 normal\[m\]\[3\], gap\[m\], lower\[m\], warm\[m\].
+//! Where M⁻¹ is not diagonal the magic is `QPBENCH2`, and the [metric] follows.
+
+mod metric;
 
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
@@ -13,6 +16,8 @@ use super::{AdmissibleSet, Metric, Problem, Row, WALL};
 use crate::morton;
 
 const MAGIC: &[u8; 8] = b"QPBENCH1";
+/// Of problems whose metric is not diagonal.
+const MAGIC_WITH_METRIC: &[u8; 8] = b"QPBENCH2";
 /// Counts above this are taken for a damaged header.
 const MOST: u64 = 1 << 32;
 /// No number may be larger, and no time step, length scale and inverse mass but 0 smaller than its inverse: b = D/h + G V is
@@ -43,14 +48,19 @@ pub enum ProblemFileError {
     #[error("the file ends too early or cannot be read or written")]
     Io(#[from] io::Error),
     /// It does not start with the magic word.
-    #[error("this is no projection problem: it must start with QPBENCH1")]
+    #[error("this is no projection problem: it must start with QPBENCH1 or QPBENCH2")]
     Magic,
-    /// The problem has no place in a file.
+    /// The metric has no place in a file.
     #[error(
-        "the metric of this problem is not diagonal (every impulse moves every body, as with `drag.rotne-prager`), and \
-         problem files hold one inverse mass a body"
+        "every impulse moves every body, as with `drag.rotne-prager`, and the matrix of {bodies} bodies is too large for a \
+         problem file, which holds those of up to {most}"
     )]
-    NotDiagonal,
+    TooManyBodies {
+        /// Bodies of the problem.
+        bodies: usize,
+        /// The most that there may be.
+        most: usize,
+    },
     /// There is more in the file than the problem.
     #[error("the file goes on after the problem that its header announces: {bodies} bodies and {rows} rows")]
     TooLong {
@@ -74,7 +84,12 @@ pub enum ProblemFileError {
 impl ProblemFile {
     /// Refuses a problem that a file cannot hold.
     pub fn check(&self) -> Result<(), ProblemFileError> {
-        if self.problem.prediction.metric.is_diagonal() { Ok(()) } else { Err(ProblemFileError::NotDiagonal) }
+        Self::check_metric(&self.problem.prediction.metric)
+    }
+
+    /// Refuses a metric that a file cannot hold.
+    pub fn check_metric(metric: &Metric) -> Result<(), ProblemFileError> {
+        metric::check_size(metric)
     }
 
     /// Writes the problem.
@@ -82,7 +97,8 @@ impl ProblemFile {
         self.check()?;
         let (problem, rows) = (&self.problem, &self.problem.rows);
         let bodies = problem.bodies();
-        out.write_all(MAGIC)?;
+        let magic = if problem.prediction.metric.is_diagonal() { MAGIC } else { MAGIC_WITH_METRIC };
+        out.write_all(magic)?;
         for count in [self.dimension, bodies, rows.len()] {
             out.write_all(&(count as u64).to_le_bytes())?;
         }
@@ -102,6 +118,7 @@ impl ProblemFile {
         write_floats(&mut out, rows.iter().map(|row| row.gap))?;
         write_floats(&mut out, rows.iter().map(|row| row.set.least()))?;
         write_floats(&mut out, self.warm.iter().copied())?;
+        metric::write(&mut out, &problem.prediction.metric)?;
         Ok(out.flush()?)
     }
 
@@ -109,7 +126,7 @@ impl ProblemFile {
     pub fn read(mut from: impl Read) -> Result<Self, ProblemFileError> {
         let mut magic = [0; 8];
         from.read_exact(&mut magic)?;
-        if &magic != MAGIC {
+        if ![MAGIC, MAGIC_WITH_METRIC].contains(&&magic) {
             return Err(ProblemFileError::Magic);
         }
         let mut counts = [0_u64; 3];
@@ -133,7 +150,6 @@ impl ProblemFile {
         // Each list is as long as the file has it: a header that promises more is found out before it fills the memory.
         let inverse_mass = read_floats(&mut from, n)?;
         check("the inverse mass of body", inverse_mass.iter().copied(), |m| *m == 0.0 || is_scale(*m), SCALE_OR_ZERO)?;
-        problem.prediction.metric = Metric::Diagonal(inverse_mass);
         problem.prediction.velocity = read_vectors(&mut from, n)?;
         check("the a-priori velocity of body", arrays(&problem.prediction.velocity), are_usable, USABLE)?;
         let position = read_vectors(&mut from, n)?;
@@ -167,6 +183,9 @@ impl ProblemFile {
         )?;
         let warm = read_floats(&mut from, m)?;
         check("the first guess of row", warm.iter().copied(), |warm| is_usable(*warm), USABLE)?;
+        let metric =
+            if &magic == MAGIC { Metric::Diagonal(inverse_mass) } else { metric::read(&mut from, inverse_mass)? };
+        problem.prediction.metric = metric;
         if from.read(&mut [0])? > 0 {
             return Err(ProblemFileError::TooLong { bodies: n, rows: m });
         }
@@ -247,8 +266,12 @@ fn read_vectors(from: &mut impl Read, count: usize) -> io::Result<Vec<DVec3>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use glam::DMat3;
+
     use super::*;
-    use crate::projection::Prediction;
+    use crate::projection::{ALONE, Mobility, Prediction, Response, Rigid};
 
     /// Two balls, one on a wall and the other on it, and one that cannot move.
     fn file() -> ProblemFile {
@@ -283,6 +306,83 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         assert_eq!(ProblemFile::read(bytes(&file()).as_slice()).unwrap(), file());
+    }
+
+    /// The same bodies, the first two held together, the second of them with a spin about two axes.
+    fn with_clump() -> ProblemFile {
+        let mut file = file();
+        let response = Response { inverse_mass: 0.4, inverse_inertia: DMat3::from_diagonal(DVec3::new(0.0, 2.0, 3.0)) };
+        file.problem.prediction.metric = Metric::Rigid(Rigid {
+            responses: vec![response],
+            owner: vec![0, 0, ALONE],
+            arm: vec![DVec3::X, -DVec3::X, DVec3::ZERO],
+            inverse_mass: vec![1.0, 0.5, 0.0],
+        });
+        file
+    }
+
+    #[test]
+    fn problems_of_clumps_are_read_as_they_were_and_damage_is_told() {
+        let whole = bytes(&with_clump());
+        assert_eq!(&whole[..8], b"QPBENCH2");
+        assert_eq!(ProblemFile::read(whole.as_slice()).unwrap(), with_clump());
+        for short in 0..whole.len() {
+            assert!(ProblemFile::read(&whole[..short]).is_err());
+        }
+        let says = |change: &dyn Fn(&mut Rigid)| {
+            let mut changed = with_clump();
+            let Metric::Rigid(rigid) = &mut changed.problem.prediction.metric else { unreachable!() };
+            change(rigid);
+            ProblemFile::read(bytes(&changed).as_slice()).unwrap_err().to_string()
+        };
+        assert!(says(&|rigid| rigid.owner[1] = 2).starts_with("the clump of body 1 is 2"));
+        assert!(says(&|rigid| rigid.arm[0].y = f64::NAN).starts_with("the arm of body 0 is"));
+        assert!(says(&|rigid| rigid.responses[0].inverse_mass = -1.0).starts_with("the inverse mass of clump 0 is"));
+        for bad in [f64::NAN, -1e-3, 1e61] {
+            let told = says(&|rigid| rigid.responses[0].inverse_inertia.y_axis.y = bad);
+            assert!(told.starts_with("the inverse inertia of clump 0 is"), "{told}");
+        }
+        let told = says(&|rigid| rigid.responses[0].inverse_inertia.y_axis.z = 1.0);
+        assert!(told.contains("symmetric"), "{told}");
+    }
+
+    /// Every impulse moves every body a little.
+    #[derive(Debug)]
+    struct Together;
+
+    impl Mobility for Together {
+        fn add_product(&self, impulses: &[DVec3], velocity: &mut [DVec3]) {
+            let all: DVec3 = impulses.iter().sum();
+            velocity.iter_mut().zip(impulses).for_each(|(v, impulse)| *v += *impulse + 0.25 * all);
+        }
+
+        fn along(&self, i: usize, j: usize, _: DVec3) -> f64 {
+            if i == j { 1.25 } else { 0.25 }
+        }
+    }
+
+    #[test]
+    fn a_metric_of_products_is_written_as_its_matrix() {
+        let mut given = file();
+        let inverse_mass = vec![1.25; 3];
+        given.problem.prediction.metric = Metric::Operator { mobility: Arc::new(Together), inverse_mass };
+        let read = ProblemFile::read(bytes(&given).as_slice()).unwrap();
+        let impulses = [DVec3::new(1.0, 2.0, 3.0), DVec3::new(-4.0, 0.5, 0.0), DVec3::Y];
+        let product = |file: &ProblemFile| {
+            let mut velocity = vec![DVec3::ONE; 3];
+            file.problem.prediction.metric.add_product(&impulses, &mut velocity);
+            velocity
+        };
+        assert_eq!(product(&read), product(&given));
+        for row in &given.problem.rows {
+            assert!((read.problem.diagonal(row) - given.problem.diagonal(row)).abs() < 1e-14);
+        }
+        let many = 1_001;
+        let metric = Metric::Operator { mobility: Arc::new(Together), inverse_mass: vec![1.0; many] };
+        let prediction = Prediction { velocity: vec![DVec3::ZERO; many], metric };
+        let problem = Problem { prediction, ..Problem::default() };
+        let told = ProblemFile { problem, ..given }.write(Vec::new()).unwrap_err().to_string();
+        assert!(told.contains("1001 bodies is too large") && told.contains("up to 1000"), "{told}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::{DMat3, DVec3};
 
-use super::candidates::feature_of;
+use super::search::feature_of;
 use super::{Simulation, State};
 use crate::clump::{Clump, Clumps};
 use crate::contact::{Contact, Pair, Partner};

@@ -7,9 +7,9 @@
 
 use glam::DVec3;
 
-use super::candidates::{MOST_FURTHER_PLANES, plane};
 use super::contacts::{Contacts, dry_row};
 use super::project::{SubstepInput, Workspace};
+use super::search::{MOST_FURTHER_PLANES, plane};
 use crate::contact::{Pair, Partner};
 use crate::geometry::Touch;
 use crate::projection::{ALONE, Row, WALL};

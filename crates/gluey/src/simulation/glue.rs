@@ -4,9 +4,9 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::Load;
-use super::candidates::{feature_of, gap_of, is_further_plane};
 use super::contacts::Contacts;
 use super::project::{SubstepInput, Workspace};
+use super::search::{feature_of, gap_of, is_further_plane};
 use crate::adhesion::{Adhesion, Step};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::Particles;

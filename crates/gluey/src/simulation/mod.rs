@@ -2,7 +2,6 @@
 //!
 //! A step is predict → project → glue → move; the state is (x, V, γ); everything else is a pure function of it.
 
-mod candidates;
 mod check;
 mod contacts;
 mod curvature;
@@ -13,6 +12,7 @@ mod pair_list;
 mod project;
 mod report;
 mod resolution;
+mod search;
 mod state;
 mod timings;
 mod vicinity;
@@ -36,8 +36,8 @@ use crate::interaction::{Bridge, Interactions, Moment};
 use crate::openings::{Inside, Openings};
 use crate::projection::{AcceleratedGaussSeidel, Criteria, ProblemFile, Projection};
 use crate::shares::attended;
-use candidates::gap_of;
 use project::{SubstepInput, Workspace};
+use search::gap_of;
 use timings::Part;
 
 /// What to do when a projection does not end as it should.

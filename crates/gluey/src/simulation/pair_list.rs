@@ -17,9 +17,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Excursion, Search};
 use super::contacts::{Contacts, Slot};
 use super::project::SubstepInput;
+use super::search::{Excursion, Search};
 use super::vicinity::Vicinity;
 use super::{Haste, Refusal, StepError};
 use crate::morton::Curve;

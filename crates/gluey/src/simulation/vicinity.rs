@@ -7,7 +7,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::Search;
+use super::search::Search;
 use super::{Haste, Refusal, StepError};
 use crate::geometry::Walls;
 use crate::geometry::{Obstacle, Particles, Shape, Surroundings};

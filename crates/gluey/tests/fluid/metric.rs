@@ -9,7 +9,7 @@ use glam::DVec3;
 use gluey::environment::RotnePrager;
 use gluey::projection::{
     AcceleratedGradient, AdmissibleSet, Criteria, LeastNorm, Method, Metric, Mobility, Prediction, Problem,
-    ProblemFile, ProblemFileError, Projection, Row, Solution, Status, WALL,
+    ProblemFile, Projection, Row, Solution, Status, WALL,
 };
 use proptest::prelude::*;
 
@@ -201,15 +201,25 @@ fn a_full_metric_that_is_diagonal_is_the_diagonal_one() {
     }
 }
 
-#[test]
-fn a_full_metric_has_no_place_in_a_file() {
-    let metric = Metric::Operator { mobility: Arc::new(Dense(Vec::new())), inverse_mass: Vec::new() };
-    let prediction = Prediction { velocity: Vec::new(), metric };
-    let problem = Problem { prediction, ..Problem::default() };
-    let file = ProblemFile { dimension: 3, problem, warm: Vec::new(), position: Vec::new(), radius: Vec::new() };
-    let mut bytes = Vec::new();
-    let error = file.write(&mut bytes).unwrap_err();
-    assert!(matches!(error, ProblemFileError::NotDiagonal));
-    assert!(error.to_string().contains("not diagonal"), "{error}");
-    assert!(bytes.is_empty());
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Who races a solver on a problem of the fluid from a file gets the same velocities.
+    #[test]
+    fn a_problem_of_the_fluid_survives_a_file(problem in suspension()) {
+        let n = problem.bodies();
+        let warm = vec![0.0; problem.rows.len()];
+        let (position, radius) = (vec![DVec3::ZERO; n], vec![0.1; n]);
+        let file = ProblemFile { dimension: 3, problem, warm: warm.clone(), position, radius };
+        let mut bytes = Vec::new();
+        file.write(&mut bytes).unwrap();
+        let read = ProblemFile::read(bytes.as_slice()).unwrap();
+        let criteria = Criteria { tolerance: 1e-9, ..Criteria::default() };
+        let velocity = |problem: &Problem| {
+            let mut solution = Solution::starting_from(warm.clone());
+            AcceleratedGradient::default().solve(problem, &criteria, &mut solution);
+            solution.velocity
+        };
+        prop_assert!(farthest(&velocity(&read.problem), &velocity(&file.problem)) < 1e-6);
+    }
 }
