@@ -67,7 +67,7 @@
 //! ```
 
 pub mod adhesion;
-mod ahead;
+mod buffer;
 mod choice;
 pub mod clump;
 pub mod contact;
@@ -83,8 +83,8 @@ pub mod neighbours;
 pub mod openings;
 pub mod packing;
 pub mod plane;
+mod prefetch;
 pub mod projection;
-mod room;
 pub mod scene;
 mod shares;
 pub mod simulation;

@@ -7,7 +7,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::room::set_length;
+use crate::buffer::resize;
 use crate::shares::share_of;
 
 /// Coordinates looked at to find where the crowd is.
@@ -37,7 +37,7 @@ impl Curve {
             order.extend(0..position.len() as u32);
         }
         let cubes = Cubes::around(position);
-        set_length(&mut self.keys, order.len(), 0);
+        resize(&mut self.keys, order.len(), 0);
         let share = share_of(order.len());
         self.keys.par_chunks_mut(share).zip(order.par_chunks(share)).for_each(|(keys, order)| {
             let number = |i: u32| cubes.number(position[i as usize]) << 32 | u64::from(i);

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use self::grid::tidy;
 pub use self::grid::{Grid, pairs, pairs_by_brute_force, pairs_in, partners_in};
 use self::levels::Levels;
+use crate::buffer::{reserve, resize};
 use crate::geometry::Cell;
-use crate::room::{make_room, set_length};
 use crate::shares::share_of;
 
 /// Particles per parallel task: fixed, so that the result does not depend on the number of threads.
@@ -285,7 +285,7 @@ impl Neighbours {
             self.reference[at] = ball;
             self.farthest = self.farthest.max(reaching(centre, extent + skin(at)) + self.drifted);
         }
-        make_room(&mut self.renewed, few.len());
+        reserve(&mut self.renewed, few.len());
         self.renewed.extend(few);
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.clear();
@@ -330,7 +330,7 @@ impl Neighbours {
     /// Adds pairs that are not in the list; sorted.
     fn insert(&mut self, pairs: &[(u32, u32)]) {
         let mut end = self.partners.len();
-        set_length(&mut self.partners, end + pairs.len(), 0);
+        resize(&mut self.partners, end + pairs.len(), 0);
         // From the last to the first: what comes after a pair goes as many places on as there are pairs up to it.
         for (before, &(i, j)) in pairs.iter().enumerate().rev() {
             let (from, to) = (self.start[i as usize] as usize, self.start[i as usize + 1] as usize);
@@ -400,7 +400,7 @@ impl Neighbours {
             };
             let found: Vec<(Vec<u32>, Vec<u32>)> = batch.par_iter().map(search).collect();
             let more = found.iter().map(|(_, partners)| partners.len()).sum();
-            make_room(&mut self.partners, more);
+            reserve(&mut self.partners, more);
             for (counts, partners) in found {
                 self.partners.extend(partners);
                 let mut end = self.start.last().copied().unwrap_or(0);
@@ -422,7 +422,7 @@ impl Neighbours {
         self.ids.resize_with(entries.len(), Vec::new);
         for (ids, entries) in self.ids.iter_mut().zip(&entries) {
             ids.clear();
-            make_room(ids, entries.len());
+            reserve(ids, entries.len());
             ids.extend(entries.iter().map(|entry| entry.id));
         }
     }

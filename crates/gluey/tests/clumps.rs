@@ -65,7 +65,7 @@ fn overlap(simulation: &Simulation) -> f64 {
     let mut worst: f64 = 0.0;
     for i in 0..particles.len() {
         for j in i + 1..particles.len() {
-            if owner[i] != owner[j] || owner[i] == gluey::projection::ALONE {
+            if owner[i] != owner[j] || owner[i] == gluey::projection::NO_CLUMP {
                 worst = worst.max(-particles.gap(i, j).0);
             }
         }

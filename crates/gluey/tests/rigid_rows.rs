@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use glam::{DMat3, DQuat, DVec3};
 use gluey::projection::{
-    ALONE, AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, InteriorPoint, Metric, Outcome,
+    AcceleratedGaussSeidel, AcceleratedGradient, AdmissibleSet, Criteria, InteriorPoint, Metric, NO_CLUMP, Outcome,
     Prediction, Problem, Projection, Response, Rigid, Row, Solution, Status, WALL,
 };
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ fn problem() -> impl Strategy<Value = Problem> {
             for (at, body) in bodies.iter().enumerate() {
                 let alone = matches!(body.kind, Kind::Sphere);
                 for arm in &body.arms {
-                    rigid.owner.push(if alone { ALONE } else { rigid.responses.len() as u32 });
+                    rigid.owner.push(if alone { NO_CLUMP } else { rigid.responses.len() as u32 });
                     rigid.arm.push(*arm);
                     rigid.inverse_mass.push(body.mass.recip());
                     position.push(body.centre + *arm);

@@ -18,7 +18,7 @@ pub use moves::{Integration, MOST_TURN, Moves, Overturn};
 pub use template::{Ball, Template, TemplateError};
 
 use crate::geometry::Particles;
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 
 /// A rigid clump; its spheres are consecutive particles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,10 +112,10 @@ impl Clumps {
         &self.arms[clump.arms as usize..(clump.arms + clump.count) as usize]
     }
 
-    /// The clump of each of so many particles, or [`ALONE`].
+    /// The clump of each of so many particles, or [`NO_CLUMP`].
     #[must_use]
     pub fn owners(&self, particles: usize) -> Vec<u32> {
-        let mut owners = vec![ALONE; particles];
+        let mut owners = vec![NO_CLUMP; particles];
         for (k, clump) in self.list.iter().enumerate() {
             owners[clump.spheres()].fill(k as u32);
         }

@@ -24,7 +24,7 @@ use super::template::point_inertia;
 use super::{Clump, Clumps, inverse};
 use crate::environment::Inertia;
 use crate::geometry::Particles;
-use crate::projection::{ALONE, Metric, Prediction, Problem, Response, Rigid, Solution, Twist};
+use crate::projection::{Metric, NO_CLUMP, Prediction, Problem, Response, Rigid, Solution, Twist};
 
 /// Most that a clump may turn in a sub-step (radians).
 pub const MOST_TURN: f64 = 0.5;
@@ -162,7 +162,7 @@ impl Moves {
         self.motions.clear();
         self.motions.extend(self.list.iter().map(|one| RigidMotion::new(one.twist, problem.dt)));
         for ((v, owner), arm) in velocity.iter_mut().zip(&metric.owner).zip(&self.arm) {
-            if *owner != ALONE {
+            if *owner != NO_CLUMP {
                 *v = self.motions[*owner as usize].mean_velocity(*arm);
             }
         }

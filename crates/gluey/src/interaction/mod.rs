@@ -27,11 +27,11 @@ pub use bridge::{Bridge, Bridging, Pull};
 pub use error::InteractionError;
 pub use pair_force::{Law, PAIR_VARIABLES, PairForce, Sides};
 
+use crate::buffer::reset;
 use crate::contact::{Contact, Pair, Partner};
 use crate::environment::{Prediction, Span};
 use crate::geometry::{Obstacle, Particles, Unplaced, WallPoses, Walls};
 use crate::neighbours::{Balls, Neighbours};
-use crate::room::refill;
 
 /// By how much the balls of the list of neighbours exceed what the forces reach, as a share.
 const SKIN: f64 = 0.15;
@@ -105,7 +105,7 @@ impl Interactions {
             return Ok(());
         }
         self.find_neighbours(now.particles);
-        refill(&mut self.impulses, now.particles.len(), DVec3::ZERO);
+        reset(&mut self.impulses, now.particles.len(), DVec3::ZERO);
         self.on_obstacles.clear();
         self.bridges.clear();
         let poses = self.place_obstacles(now)?;

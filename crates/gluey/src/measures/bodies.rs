@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::geometry::{Particles, volume};
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 
 /// The bodies of a moment, in the order of their spheres. A body of a clump has the centre X = Σ m x / Σ m, across periodic
 /// boundaries too.
@@ -21,11 +21,11 @@ pub struct Bodies<'a> {
 }
 
 impl<'a> Bodies<'a> {
-    /// The bodies of particles, of which the clump of each is known, [`ALONE`] in none; empty where there are no clumps. The
+    /// The bodies of particles, of which the clump of each is known, [`NO_CLUMP`] in none; empty where there are no clumps. The
     /// spheres of a clump follow each other.
     #[must_use]
     pub fn of(particles: &'a Particles, clump: &[u32]) -> Self {
-        let owner = |i: usize| clump.get(i).copied().unwrap_or(ALONE);
+        let owner = |i: usize| clump.get(i).copied().unwrap_or(NO_CLUMP);
         let mut bodies = Self {
             particles,
             of: Vec::with_capacity(particles.len()),
@@ -34,7 +34,7 @@ impl<'a> Bodies<'a> {
             centre: Vec::new(),
         };
         for i in 0..particles.len() {
-            if i == 0 || owner(i) == ALONE || owner(i) != owner(i - 1) {
+            if i == 0 || owner(i) == NO_CLUMP || owner(i) != owner(i - 1) {
                 bodies.first.push(i);
             }
             bodies.of.push(bodies.first.len() as u32 - 1);
@@ -138,7 +138,7 @@ mod tests {
         for (x, mass) in [(5.0, 1.0), (9.5, 1.0), (0.5, 3.0), (3.0, 1.0), (4.0, 1.0)] {
             particles.push(DVec3::X * x, 0.5, mass);
         }
-        let bodies = Bodies::of(&particles, &[ALONE, 0, 0, 1, 1]);
+        let bodies = Bodies::of(&particles, &[NO_CLUMP, 0, 0, 1, 1]);
         assert_eq!((bodies.len(), bodies.body(0), bodies.body(2), bodies.body(3)), (3, 0, 1, 2));
         assert_eq!(bodies.centres(), [DVec3::X * 5.0, DVec3::X * 10.25, DVec3::X * 3.5]);
         assert_eq!((bodies.arm(0), bodies.arm(1), bodies.arm(2)), (DVec3::ZERO, DVec3::X * -0.75, DVec3::X * 0.25));

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::contact::{Contact, Pair};
     use crate::geometry::Particles;
-    use crate::projection::ALONE;
+    use crate::projection::NO_CLUMP;
 
     #[test]
     fn contacts_count_for_both_and_walls_apart() {
@@ -119,7 +119,8 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(Coordination::of(&Bodies::of(&Particles::default(), &[]), &[], 3), Coordination::default());
         // 1 and 2 in one clump: three bodies, one contact between them, and a clump that has two.
-        let clumped = Coordination::of(&Bodies::of(&particles, &[ALONE, 0, 0, ALONE]), &[contacts[0], contacts[3]], 2);
+        let clumped =
+            Coordination::of(&Bodies::of(&particles, &[NO_CLUMP, 0, 0, NO_CLUMP]), &[contacts[0], contacts[3]], 2);
         assert_eq!((clumped.mean, clumped.with_obstacles), (2.0 / 3.0, 1.0));
         assert_eq!((clumped.distribution, clumped.rattlers), (vec![1, 1, 1], 3));
     }

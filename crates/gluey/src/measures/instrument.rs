@@ -54,7 +54,7 @@ pub struct Instrument {
 pub struct Moment<'a> {
     /// The particles.
     pub particles: &'a Particles,
-    /// The clump of each, [`ALONE`](crate::projection::ALONE) in none; empty where there are no clumps.
+    /// The clump of each, [`NO_CLUMP`](crate::projection::NO_CLUMP) in none; empty where there are no clumps.
     pub clump: &'a [u32],
     /// Their contacts; impulses are those of a step of length dt.
     pub contacts: &'a [ContactGeometry],

@@ -25,7 +25,7 @@ use crate::contact::Contact;
 use crate::environment::{Dimension, EnvironmentError};
 use crate::geometry::{Images, Obstacle, Particles, Placed, retain};
 use crate::interaction::Bridge;
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 use inlet::Door;
 
 pub use inlet::{Inlet, Weight};
@@ -141,7 +141,7 @@ impl Openings {
         let particles = &*inside.particles;
         let owner = inside.clumps.owners(particles.len());
         let centre = |i: usize| match owner[i] {
-            ALONE => particles.position[i],
+            NO_CLUMP => particles.position[i],
             clump => inside.clumps.list[clump as usize].centre,
         };
         let through = |i| self.outlets.iter().position(|outlet| outlet.takes(centre(i), particles.group[i], time));

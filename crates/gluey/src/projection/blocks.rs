@@ -28,8 +28,8 @@ use super::listing::Listing;
 use super::quads::{Objective, Quads};
 use super::sweep::{Body, Motion, Pace, extrapolate};
 use super::{AcceleratedGaussSeidel, Problem, worse};
-use crate::ahead::ask_for;
-use crate::room::{refill, set_length};
+use crate::buffer::{reset, resize};
+use crate::prefetch::prefetch;
 use crate::shares::{join, share_of};
 
 /// The blocks of a problem, and the buffers to cut the next one.
@@ -84,7 +84,7 @@ impl Blocks {
         let size = count.div_ceil(blocks.get().min(AcceleratedGaussSeidel::MOST_BLOCKS) as usize).max(1);
         let blocks = count.div_ceil(size).max(1);
         self.size = size;
-        refill(&mut self.rank, count, 0);
+        reset(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
         self.listing.list(problem);
         (self.under_way, self.held, self.marked) = (false, true, false);
@@ -116,13 +116,13 @@ impl Blocks {
         self.gather_swept(problem, |rows, bodies| rows.find_impulses(problem, bodies));
         let own = self.interiors.iter().map(|interior| &interior.rows);
         own.chain(self.borders.iter().map(|border| &border.rows)).for_each(|rows| rows.unload(impulses));
-        set_length(velocity, self.rank.len(), DVec3::ZERO);
+        resize(velocity, self.rank.len(), DVec3::ZERO);
         let (share, size) = (share_of(self.rank.len()), self.size as u32);
         let body = |rank: u32| &self.interiors[(rank / size) as usize].bodies[(rank % size) as usize];
         velocity.par_chunks_mut(share).zip(self.rank.par_chunks(share)).for_each(|(velocity, rank)| {
             for (at, velocity) in velocity.iter_mut().enumerate() {
                 if let Some(later) = rank.get(at + AHEAD as usize) {
-                    ask_for(from_ref(body(*later)));
+                    prefetch(from_ref(body(*later)));
                 }
                 *velocity = body(rank[at]).velocity.into();
             }

@@ -6,7 +6,7 @@ use super::interior::{Across, Cut, Interior};
 use super::quads::{Joining, Objective, PIECE, Quads, WALLS};
 use super::sweep::{Body, Motion};
 use super::{Problem, Row};
-use crate::room::make_room;
+use crate::buffer::reserve;
 
 /// The rows that a block owns across to others.
 #[derive(Default)]
@@ -70,8 +70,8 @@ impl Border {
             let side = usize::from(both[0].len() < both[1].len());
             let Some(middle) = both[side].get(both[side].len() / 2) else { continue };
             for (from, rows) in both.into_iter().enumerate() {
-                make_room(own, rows.len());
-                make_room(sorted, 2 * rows.len());
+                reserve(own, rows.len());
+                reserve(sorted, 2 * rows.len());
                 for &Across { rank, row, .. } in rows {
                     let Row { i, j, .. } = problem.rows[row as usize];
                     let ends = [rank, cut.rank[j as usize]];
@@ -88,7 +88,7 @@ impl Border {
         }
         sorted.sort_unstable();
         homes.clear();
-        make_room(homes, sorted.len());
+        reserve(homes, sorted.len());
         for &key in &*sorted {
             let (rank, end) = ((key >> 32) as u32, key as u32 as usize);
             if homes.last() != Some(&rank) {
@@ -104,7 +104,7 @@ impl Border {
         let Self { homes, copies, mail, .. } = self;
         copies.clear();
         mail.clear();
-        make_room(copies, homes.len() + WALLS);
+        reserve(copies, homes.len() + WALLS);
         for (of, interior) in (0..).zip(interiors) {
             let mut first = 0;
             for arrival in &interior.arrivals {
@@ -115,7 +115,7 @@ impl Border {
                         let k = f64::from(interior.copies[body as usize][0]);
                         Body { velocity: [0.0; 3], inverse_mass: k * interior.bodies[body as usize].inverse_mass }
                     }));
-                    make_room(mail, 1);
+                    reserve(mail, 1);
                     mail.push(run);
                 }
             }

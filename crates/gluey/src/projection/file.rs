@@ -271,7 +271,7 @@ mod tests {
     use glam::DMat3;
 
     use super::*;
-    use crate::projection::{ALONE, Mobility, Prediction, Response, Rigid};
+    use crate::projection::{Mobility, NO_CLUMP, Prediction, Response, Rigid};
 
     /// Two balls, one on a wall and the other on it, and one that cannot move.
     fn file() -> ProblemFile {
@@ -314,7 +314,7 @@ mod tests {
         let response = Response { inverse_mass: 0.4, inverse_inertia: DMat3::from_diagonal(DVec3::new(0.0, 2.0, 3.0)) };
         file.problem.prediction.metric = Metric::Rigid(Rigid {
             responses: vec![response],
-            owner: vec![0, 0, ALONE],
+            owner: vec![0, 0, NO_CLUMP],
             arm: vec![DVec3::X, -DVec3::X, DVec3::ZERO],
             inverse_mass: vec![1.0, 0.5, 0.0],
         });

@@ -9,8 +9,8 @@ use super::listing::Listing;
 use super::quads::{Joining, Objective, PIECE, Quads, WALLS};
 use super::sweep::{Body, Earlier, Motion};
 use super::{Problem, WALL};
-use crate::ahead::ask_for;
-use crate::room::{make_room, refill};
+use crate::buffer::{reserve, reset};
+use crate::prefetch::prefetch;
 
 /// Bodies whose rows and velocities are asked for in advance: bodies near each other in space may have been listed far from each other.
 pub(super) const AHEAD: u32 = 24;
@@ -91,8 +91,8 @@ impl Interior {
         self.several.clear();
         self.bodies.clear();
         self.before.clear();
-        make_room(&mut self.bodies, count + WALLS);
-        make_room(&mut self.before, count);
+        reserve(&mut self.bodies, count + WALLS);
+        reserve(&mut self.before, count);
         for at in first..first + count {
             let inverse_mass = *along_and_ahead(problem, problem.prediction.metric.inverse_mass(), at);
             let velocity = along_and_ahead(problem, &problem.prediction.velocity, at).to_array();
@@ -113,17 +113,17 @@ impl Interior {
         for i in 0..count {
             if i + AHEAD < count {
                 let later = listing.range(problem.along((first + i + AHEAD) as usize));
-                ask_for(&problem.rows[later.clone()]);
-                ask_for(&start.1[later]);
+                prefetch(&problem.rows[later.clone()]);
+                prefetch(&start.1[later]);
             }
             for row in listing.from(problem.along((first + i) as usize)) {
                 let partner = problem.rows[row as usize].j;
                 let j = if partner == WALL { WALL } else { cut.rank[partner as usize] };
                 if j == WALL || j.wrapping_sub(first) < count {
-                    make_room(piece, 1);
+                    reserve(piece, 1);
                     piece.push(Joining { row, i, j: if j == WALL { WALL } else { j - first } });
                 } else {
-                    make_room(across, 1);
+                    reserve(across, 1);
                     across.push(Across { to: j / cut.size as u32, rank: first + i, row });
                 }
             }
@@ -140,21 +140,21 @@ impl Interior {
     pub fn find_copies(&mut self, borders: &[Border]) {
         let Self { copies, copied, share, arrivals, several, letters, .. } = self;
         let (first, last) = (self.first as u32, (self.first + self.before.len()) as u32);
-        refill(copies, self.before.len(), [0; 2]);
+        reset(copies, self.before.len(), [0; 2]);
         for (of, border) in (0..).zip(borders) {
             let [from, to] = [first, last].map(|rank| border.homes.partition_point(|home| *home < rank));
             if from == to {
                 continue;
             }
-            make_room(arrivals, 1);
+            reserve(arrivals, 1);
             arrivals.push(Run { of, first: from as u32, count: (to - from) as u32 });
-            make_room(copied, to - from);
+            reserve(copied, to - from);
             copied.extend(border.homes[from..to].iter().map(|home| home - first));
         }
         for body in &*copied {
             copies[*body as usize][0] += 1;
         }
-        make_room(share, copied.len());
+        reserve(share, copied.len());
         let mut of_copy = copied.iter();
         for run in arrivals {
             for (copy, &body) in run.range().zip(&mut of_copy) {
@@ -162,13 +162,13 @@ impl Interior {
                 let part = f64::from(*count).recip();
                 share.push(part);
                 if *count > 1 {
-                    make_room(several, 1);
+                    reserve(several, 1);
                     several.push(Arrival { body, border: run.of, copy: copy as u32, first: *met == 0, share: part });
                     *met += 1;
                 }
             }
         }
-        refill(letters, copied.len(), [0.0; 3]);
+        reset(letters, copied.len(), [0.0; 3]);
     }
 
     /// The rows that start from its bodies and lead to another block.
@@ -240,7 +240,7 @@ impl Interior {
 pub(super) fn along_and_ahead<'a, T>(problem: &Problem, entries: &'a [T], at: usize) -> &'a T {
     let later = at + AHEAD as usize;
     if later < entries.len() {
-        ask_for(from_ref(&entries[problem.along(later)]));
+        prefetch(from_ref(&entries[problem.along(later)]));
     }
     &entries[problem.along(at)]
 }

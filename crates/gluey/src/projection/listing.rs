@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{Problem, Row};
-use crate::room::refill;
+use crate::buffer::reset;
 use crate::shares::share_of;
 
 /// The rows of each body: those that start from it.
@@ -22,18 +22,18 @@ impl Listing {
     pub fn list(&mut self, problem: &Problem) {
         let Self { start, rows } = self;
         let count = problem.bodies();
-        refill(start, count + 1, 0);
+        reset(start, count + 1, 0);
         rows.clear();
         if find_starts(&problem.rows, start) {
             return;
         }
         // `start[i + 1]` first tells where the next row of body i goes, and in the end where they end.
-        refill(start, count + 2, 0);
+        reset(start, count + 2, 0);
         problem.rows.iter().for_each(|row| start[row.i as usize + 2] += 1);
         for at in 1..start.len() {
             start[at] += start[at - 1];
         }
-        refill(rows, problem.rows.len(), 0);
+        reset(rows, problem.rows.len(), 0);
         for (c, row) in problem.rows.iter().enumerate() {
             let next = &mut start[row.i as usize + 1];
             rows[*next as usize] = c as u32;

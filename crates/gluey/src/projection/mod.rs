@@ -46,7 +46,7 @@ pub use interior_point::InteriorPoint;
 pub use least_norm::{Distribution, LeastNorm};
 pub use method::Method;
 pub use metric::{Metric, Mobility, Prediction};
-pub use rigid::{ALONE, Response, Rigid, Twist};
+pub use rigid::{NO_CLUMP, Response, Rigid, Twist};
 pub use uzawa::Uzawa;
 
 /// Stands for the immovable side of a row: an obstacle.

@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, residual_squared, smooth, sweep};
 use super::{AdmissibleSet, Problem, Row, WALL};
-use crate::room::{make_room, refill, set_length};
+use crate::buffer::{reserve, reset, resize};
 
 /// Rows of a piece, or a few more.
 pub(super) const PIECE: usize = 2_048;
@@ -95,9 +95,9 @@ impl Quads {
         for count in &mut colouring.next {
             (*count, end) = (end, end + count.next_multiple_of(4));
         }
-        set_length(&mut self.rows, end, NONE);
+        resize(&mut self.rows, end, NONE);
         self.sheet.grow(end / 4, wall);
-        set_length(&mut self.unknowns, end / 4, Unknowns::default());
+        resize(&mut self.unknowns, end / 4, Unknowns::default());
         let inverse_dt = problem.dt.recip();
         for &(Joining { row, i, j }, colour) in &colouring.rows {
             let next = &mut colouring.next[colour as usize];
@@ -122,7 +122,7 @@ impl Quads {
             joint.push(z, bodies);
             if set != AdmissibleSet::PUSH {
                 if self.bounds.len() <= quad {
-                    set_length(&mut self.bounds, quad + 1, Bounds::default());
+                    resize(&mut self.bounds, quad + 1, Bounds::default());
                 }
                 self.bounds[quad].lower[lane] = set.least();
             }
@@ -143,7 +143,7 @@ impl Quads {
     /// Finds the impulses, exactly `lower` where the bound holds, and adds M⁻¹ Gᵀ Λ to V.
     pub(super) fn find_impulses(&mut self, problem: &Problem, bodies: &mut [Body]) {
         let mut impulses = std::mem::take(&mut self.impulses);
-        set_length(&mut impulses, self.rows.len(), 0.0);
+        resize(&mut impulses, self.rows.len(), 0.0);
         for ((quad, bounds, unknown), (rows, impulses)) in
             self.each().zip(self.rows.chunks_exact(4).zip(impulses.chunks_exact_mut(4)))
         {
@@ -239,14 +239,14 @@ impl Quads {
 impl Colouring {
     /// For so many bodies, the last of which are walls.
     pub(super) fn clear(&mut self, bodies: usize) {
-        refill(&mut self.taken, bodies, 0);
+        reset(&mut self.taken, bodies, 0);
     }
 
     /// Gives each row the first colour that none of its bodies has; walls have none.
     pub(super) fn colour(&mut self, rows: &[Joining], bodies: usize) {
         self.rows.clear();
         self.next = [0; COLOURS];
-        make_room(&mut self.rows, rows.len());
+        reserve(&mut self.rows, rows.len());
         for &Joining { row, i, j } in rows {
             let j = if j == WALL { (bodies - 1 - row as usize % WALLS) as u32 } else { j };
             let colour = (!(self.taken[i as usize] | self.taken[j as usize])).trailing_zeros();

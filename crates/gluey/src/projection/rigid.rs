@@ -15,7 +15,7 @@ use glam::{DMat3, DVec3};
 use super::Mobility;
 
 /// Belongs to no clump.
-pub const ALONE: u32 = u32::MAX;
+pub const NO_CLUMP: u32 = u32::MAX;
 
 /// How a clump answers to impulses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,7 +48,7 @@ impl Twist {
 pub struct Rigid {
     /// How the clumps answer.
     pub responses: Vec<Response>,
-    /// The clump of each sphere, or [`ALONE`].
+    /// The clump of each sphere, or [`NO_CLUMP`].
     pub owner: Vec<u32>,
     /// b of each sphere that is in a clump (length).
     pub arm: Vec<DVec3>,
@@ -62,7 +62,7 @@ impl Rigid {
     pub fn twists(&self, impulses: &[DVec3]) -> Vec<Twist> {
         let mut twists = vec![Twist::default(); self.responses.len()];
         for ((impulse, owner), arm) in impulses.iter().zip(&self.owner).zip(&self.arm) {
-            if *owner != ALONE && *impulse != DVec3::ZERO {
+            if *owner != NO_CLUMP && *impulse != DVec3::ZERO {
                 let sum = &mut twists[*owner as usize];
                 sum.velocity += *impulse;
                 sum.spin += arm.cross(*impulse);
@@ -81,7 +81,7 @@ impl Mobility for Rigid {
         let twists = self.twists(impulses);
         for (k, v) in velocity.iter_mut().enumerate() {
             *v += match self.owner[k] {
-                ALONE => impulses[k] * self.inverse_mass[k],
+                NO_CLUMP => impulses[k] * self.inverse_mass[k],
                 owner => twists[owner as usize].at(self.arm[k]),
             };
         }
@@ -89,8 +89,8 @@ impl Mobility for Rigid {
 
     fn along(&self, i: usize, j: usize, direction: DVec3) -> f64 {
         match self.owner[i] {
-            ALONE if i == j => self.inverse_mass[i],
-            owner if owner != ALONE && owner == self.owner[j] => {
+            NO_CLUMP if i == j => self.inverse_mass[i],
+            owner if owner != NO_CLUMP && owner == self.owner[j] => {
                 let Response { inverse_mass, inverse_inertia } = self.responses[owner as usize];
                 let torque = self.arm[j].cross(direction);
                 let felt = if i == j { torque } else { self.arm[i].cross(direction) };

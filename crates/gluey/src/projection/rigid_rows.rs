@@ -21,8 +21,8 @@ use super::blocks::{Advance, Leap};
 use super::listing::Listing;
 use super::quads::{Joining, Objective, WALLS};
 use super::sweep::{Motion, Pace, Unknowns};
-use super::{ALONE, AcceleratedGaussSeidel, Problem, Rigid, WALL, worse};
-use crate::room::refill;
+use super::{AcceleratedGaussSeidel, NO_CLUMP, Problem, Rigid, WALL, worse};
+use crate::buffer::reset;
 use crate::shares::join;
 use quads::{RigidQuads, Slope};
 use source::{Root, Source};
@@ -219,7 +219,7 @@ impl RigidRows {
     fn place_bodies(&mut self, source: &Source, blocks: Option<NonZeroU32>) {
         let Self { bodies, before, blocks: list, places, clumps, .. } = self;
         let (problem, rigid) = (source.problem, source.rigid);
-        let alone = rigid.owner.iter().filter(|owner| **owner == ALONE).count();
+        let alone = rigid.owner.iter().filter(|owner| **owner == NO_CLUMP).count();
         let count = rigid.responses.len() + alone;
         let blocks =
             blocks.unwrap_or_else(|| blocks_for(count)).get().min(AcceleratedGaussSeidel::MOST_BLOCKS) as usize;
@@ -231,10 +231,10 @@ impl RigidRows {
             block.spheres.clear();
         }
         let total = count + blocks * WALLS;
-        refill(bodies, total, RigidBody::default());
-        refill(before, total, Earlier::default());
-        refill(places, rigid.owner.len(), 0);
-        refill(clumps, rigid.responses.len(), u32::MAX);
+        reset(bodies, total, RigidBody::default());
+        reset(before, total, Earlier::default());
+        reset(places, rigid.owner.len(), 0);
+        reset(clumps, rigid.responses.len(), u32::MAX);
         let mut rank = 0;
         for at in 0..rigid.owner.len() {
             let sphere = problem.along(at);
@@ -246,7 +246,7 @@ impl RigidRows {
                 rank += 1;
                 place as u32
             });
-            if owner != ALONE {
+            if owner != NO_CLUMP {
                 clumps[owner as usize] = place;
             }
             places[sphere] = place;

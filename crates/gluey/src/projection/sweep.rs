@@ -16,7 +16,7 @@
 //! the same bits without.
 
 use super::worse;
-use crate::room::set_length;
+use crate::buffer::resize;
 
 /// A body: its velocity, and 1/m. What cannot move has 1/m = 0, and its velocity never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -100,7 +100,7 @@ impl Sheet {
     pub fn grow(&mut self, count: usize, body: u32) {
         assert!((body as usize) < self.bodies, "a quad joins bodies that there are");
         let nobody = Joint { normal: [0.0; 3], i: body, j: body };
-        set_length(&mut self.quads, count, Quad { joints: [nobody; 4], rate: [0.0; 4] });
+        resize(&mut self.quads, count, Quad { joints: [nobody; 4], rate: [0.0; 4] });
     }
 
     /// Puts a row in a lane of a quad.
@@ -283,7 +283,7 @@ pub(super) mod wide {
     };
     use std::ptr::{from_mut, from_ref};
 
-    use crate::ahead::ask_for_later;
+    use crate::prefetch::prefetch_at;
 
     use super::{Body, Bounds, CHAINS, Earlier, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns};
 
@@ -315,8 +315,8 @@ pub(super) mod wide {
         let sign = _mm256_set1_pd(-0.0);
         for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
             // The processor's own guess ends with each page of memory.
-            ask_for_later(quad, AHEAD);
-            ask_for_later(unknown, AHEAD);
+            prefetch_at(quad, AHEAD);
+            prefetch_at(unknown, AHEAD);
             let [a, b, c, d] = &quad.joints;
             let (na, nb, nc, nd) = (normal(a), normal(b), normal(c), normal(d));
             let first = unsafe { _mm256_hadd_pd(closing(bodies, a, na), closing(bodies, b, nb)) };
@@ -360,8 +360,8 @@ pub(super) mod wide {
     ) -> f64 {
         let (mut largest, mut not_numbers) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
-            ask_for_later(quad, AHEAD);
-            ask_for_later(unknown, AHEAD);
+            prefetch_at(quad, AHEAD);
+            prefetch_at(unknown, AHEAD);
             let [(pa, ma), (pb, mb), (pc, mc), (pd, md)] = {
                 let [a, b, c, d] = &quad.joints;
                 unsafe { [ends(bodies, a), ends(bodies, b), ends(bodies, c), ends(bodies, d)] }

@@ -31,7 +31,7 @@ use crate::format::Formats;
 use crate::geometry::{Motion, Obstacle, Particles, Placed, Surroundings};
 use crate::neighbours;
 use crate::openings::Openings;
-use crate::projection::{ALONE, AcceleratedGaussSeidel, Method};
+use crate::projection::{AcceleratedGaussSeidel, Method, NO_CLUMP};
 use crate::simulation::{ImpulseRule, Recourse, Settings, Simulation, State};
 
 /// Frames of a run whose scene does not say.
@@ -295,7 +295,7 @@ fn check_start(
     let _ = neighbours::partners_in(particles.cell.as_ref(), &particles.position, radius, |i, partners| {
         for &j in partners {
             let (gap, _) = particles.gap(i as usize, j as usize);
-            let held = owner[i as usize] != ALONE && owner[i as usize] == owner[j as usize];
+            let held = owner[i as usize] != NO_CLUMP && owner[i as usize] == owner[j as usize];
             if gap < allowed && !held {
                 overlaps.add(|| format!("particles {i} and {j} by {:.3e}", -gap));
             }

@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 
+use crate::buffer::{reserve, resize};
 use crate::contact::{Contact, Pair, Partner};
 use crate::projection::{AdmissibleSet, Prediction, Problem, Row, Solution, WALL};
-use crate::room::{make_room, set_length};
 
 /// Pairs that could meet, sorted, the problem that they pose, and its solution.
 #[derive(Default)]
@@ -105,10 +105,10 @@ impl Columns<'_> {
         self.impulses.truncate(count);
     }
 
-    pub(super) fn make_room(&mut self, more: usize) {
-        make_room(self.pairs, more);
-        make_room(self.rows, more);
-        make_room(self.impulses, more);
+    pub(super) fn reserve(&mut self, more: usize) {
+        reserve(self.pairs, more);
+        reserve(self.rows, more);
+        reserve(self.impulses, more);
     }
 
     /// Puts what several searches found after the first so many, over what is there; tells how many there are then. Each
@@ -116,9 +116,9 @@ impl Columns<'_> {
     pub(super) fn put(&mut self, from: usize, slots: &[Slot]) -> usize {
         let to = from + slots.iter().map(|slot| slot.pairs.len()).sum::<usize>();
         if to > self.pairs.len() {
-            set_length(self.pairs, to, Pair::UNUSED);
-            set_length(self.rows, to, NO_ROW);
-            set_length(self.impulses, to, 0.0);
+            resize(self.pairs, to, Pair::UNUSED);
+            resize(self.rows, to, NO_ROW);
+            resize(self.impulses, to, 0.0);
         }
         let Self { pairs, rows, impulses } = self;
         copy(slots, &mut pairs[from..to], &mut rows[from..to], &mut impulses[from..to]);
@@ -129,7 +129,7 @@ impl Columns<'_> {
     fn merge(&mut self, more: &[(Pair, Row)]) {
         debug_assert!(self.pairs.is_sorted() && more.is_sorted_by_key(|(pair, _)| *pair));
         let (mut ours, mut theirs) = (self.pairs.len(), more.len());
-        self.make_room(theirs);
+        self.reserve(theirs);
         self.pairs.resize(ours + theirs, Pair::UNUSED);
         self.rows.resize(ours + theirs, NO_ROW);
         self.impulses.resize(ours + theirs, 0.0);

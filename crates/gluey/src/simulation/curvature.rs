@@ -12,7 +12,7 @@ use super::project::{SubstepInput, Workspace};
 use super::search::{MOST_FURTHER_PLANES, plane};
 use crate::contact::{Pair, Partner};
 use crate::geometry::Touch;
-use crate::projection::{ALONE, Row, WALL};
+use crate::projection::{NO_CLUMP, Row, WALL};
 
 /// Cosine of the angle below which two normals are taken for the same tangent plane, which is then shifted.
 const SAME_PLANE: f64 = 0.99;
@@ -84,7 +84,7 @@ impl Workspace {
         let (particles, owner) = (&now.state.particles, self.contacts.problem.prediction.metric.owner());
         let end = |i: u32| particles.position[i as usize] + self.contacts.solution.velocity[i as usize] * now.span.dt;
         let gap = |(c, (row, pair)): (usize, (&Row, &Pair))| {
-            let in_clump = |body: u32| body != WALL && owner[body as usize] != ALONE;
+            let in_clump = |body: u32| body != WALL && owner[body as usize] != NO_CLUMP;
             if !in_clump(row.i) && !in_clump(row.j) {
                 return None;
             }

@@ -8,12 +8,12 @@ use super::contacts::Contacts;
 use super::project::{SubstepInput, Workspace};
 use super::search::{feature_of, gap_of, is_further_plane};
 use crate::adhesion::{Adhesion, Step};
+use crate::buffer::{reserve, reset, resize};
 use crate::contact::{Contact, Pair, Partner};
 use crate::geometry::Particles;
 use crate::geometry::Walls;
 use crate::interaction::ObstacleImpulse;
 use crate::projection::{ROWS_IN_TASK, Solution};
-use crate::room::{make_room, refill, set_length};
 use crate::shares::{share_of, write_parts};
 
 /// Fewest contacts that a list gets room for.
@@ -54,7 +54,7 @@ impl Workspace {
         let parts = pairs.par_chunks(share).zip(impulses.par_chunks(share));
         let count = |(pairs, impulses): (&[Pair], &[f64])| pairs.iter().zip(impulses).map(|(p, i)| pushes(p, i)).sum();
         parts.map(count).collect_into_vec(kept);
-        set_length(contacts, kept.iter().sum(), Contact::NONE);
+        resize(contacts, kept.iter().sum(), Contact::NONE);
         write_parts(contacts, kept, &|part, contacts| {
             let mut at = 0;
             for (pair, impulse) in pairs.iter().zip(&*impulses).skip(part * share).take(share) {
@@ -90,7 +90,7 @@ impl Workspace {
             if gamma < 0.0 || impulse != 0.0 {
                 if written == read {
                     let end = contacts.len();
-                    make_room(contacts, LEAST_ROOM.max(end / 8));
+                    reserve(contacts, LEAST_ROOM.max(end / 8));
                     contacts.resize(contacts.capacity(), Contact::NONE);
                     let room = contacts.len() - end;
                     contacts.copy_within(read..end, read + room);
@@ -120,7 +120,7 @@ impl Workspace {
         };
         // In parts that do not depend on the number of threads: then neither do the sums.
         let (kinds, part) = (pivots.len().max(1), pairs.len().div_ceil(MOST_PARTS).max(ROWS_IN_TASK));
-        refill(partial, kinds * pairs.len().div_ceil(part), Load::default());
+        reset(partial, kinds * pairs.len().div_ceil(part), Load::default());
         let parts = pairs.par_chunks(part).zip(impulses.par_chunks(part)).zip(problem.rows.par_chunks(part));
         parts.zip(partial.par_chunks_mut(kinds)).for_each(|(((pairs, impulses), rows), loads)| {
             for ((pair, impulse), row) in pairs.iter().zip(impulses).zip(rows) {

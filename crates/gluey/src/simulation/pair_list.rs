@@ -22,9 +22,9 @@ use super::project::SubstepInput;
 use super::search::{Excursion, Search};
 use super::vicinity::Vicinity;
 use super::{Haste, Refusal, StepError};
+use crate::buffer::resize;
 use crate::morton::Curve;
 use crate::projection::Prediction;
-use crate::room::set_length;
 use crate::shares::share_of;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
@@ -67,7 +67,7 @@ impl PairList {
         (problem.dt, problem.length) = (now.span.dt, now.length);
         let velocity = &problem.prediction.velocity;
         let (margin, dt) = (MARGIN * now.length, now.span.dt);
-        set_length(&mut self.diversion, velocity.len(), 0.0);
+        resize(&mut self.diversion, velocity.len(), 0.0);
         let share = share_of(velocity.len());
         let pieces = self.diversion.par_chunks_mut(share).zip(velocity.par_chunks(share));
         pieces.for_each(|(diversions, velocity)| {

@@ -21,7 +21,7 @@ use glam::DVec3;
 use super::StepError;
 use super::project::{SubstepInput, Workspace};
 use crate::neighbours::partners_in;
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 
 /// Four times the rounding of a coordinate of size 1, of a difference of two.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -102,7 +102,7 @@ impl Workspace {
         let mut found = Ok(());
         let mut look = |a: usize, b: usize| {
             let (i, j) = (index[a] as usize, index[b] as usize);
-            let held = !now.state.clumps.is_empty() && owner[i] != ALONE && owner[i] == owner[j];
+            let held = !now.state.clumps.is_empty() && owner[i] != NO_CLUMP && owner[i] == owner[j];
             let offset = cell.map_or(end[b] - end[a], |cell| cell.shortest(end[b] - end[a]));
             let sizes = end[a].abs().max(end[b].abs());
             let rounding = uncertainty(offset.normalize_or(DVec3::X), sizes, now.length);

@@ -172,7 +172,7 @@ impl Search<'_> {
     fn near_particles(&self, i: usize, vicinity: &Vicinity, found: &mut Joined) {
         let (extent, after) = (vicinity.extent(i), vicinity.after(i));
         let (apriori, diversion) = (self.apriori[i], self.diversion[i]);
-        found.list.make_room(after.len());
+        found.list.reserve(after.len());
         for &j in after {
             let k = j as usize;
             // Many of those that are listed are out of reach; that needs no root.
@@ -304,7 +304,7 @@ impl Joined<'_> {
     fn push(&mut self, near: &Near, contact: Option<&Contact>) {
         let Self { search, list, fastest, .. } = self;
         *fastest = fastest.max(near.slip);
-        list.make_room(1);
+        list.reserve(1);
         list.pairs.push(near.pair);
         list.rows.push(search.row(near, contact));
         list.impulses.push(contact.map_or(0.0, |contact| contact.impulse * search.warm_scale));

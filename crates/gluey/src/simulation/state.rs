@@ -8,7 +8,7 @@ use crate::contact::Contact;
 use crate::geometry::Particles;
 use crate::interaction::Bridge;
 use crate::openings::Ledger;
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 use crate::simulation::Crossings;
 
 /// State at time tⁿ.
@@ -55,7 +55,7 @@ impl State {
         }
         let owners = self.clumps.owners(self.particles.len());
         let Particles { mass, velocity, .. } = &self.particles;
-        let alone = owners.iter().zip(mass).zip(velocity).filter(|((owner, _), _)| **owner == ALONE);
+        let alone = owners.iter().zip(mass).zip(velocity).filter(|((owner, _), _)| **owner == NO_CLUMP);
         let of_particles: f64 = alone.map(|((_, mass), v)| 0.5 * mass * v.length_squared()).sum();
         of_particles + self.clumps.list.iter().map(Clump::kinetic_energy).sum::<f64>()
     }
@@ -66,7 +66,7 @@ impl State {
         let owners = self.clumps.owners(self.particles.len());
         let Particles { position, mass, velocity, .. } = &self.particles;
         let of = |i: usize| position[i].cross(velocity[i] * mass[i]);
-        let alone = (0..owners.len()).filter(|i| owners[*i] == ALONE).map(of).sum::<DVec3>();
+        let alone = (0..owners.len()).filter(|i| owners[*i] == NO_CLUMP).map(of).sum::<DVec3>();
         let of_clump = |clump: &Clump| clump.centre.cross(clump.velocity * clump.mass) + clump.angular_momentum;
         alone + self.clumps.list.iter().map(of_clump).sum::<DVec3>()
     }

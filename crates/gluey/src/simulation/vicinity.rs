@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 use super::search::Search;
 use super::{Haste, Refusal, StepError};
+use crate::buffer::{reserve, resize};
 use crate::geometry::Walls;
 use crate::geometry::{Obstacle, Particles, Shape, Surroundings};
 use crate::neighbours::{Balls, Crowding, Neighbours, Renewed};
-use crate::projection::ALONE;
-use crate::room::{make_room, set_length};
+use crate::projection::NO_CLUMP;
 use crate::shares::share_of;
 
 /// By how much the balls of a list exceed those of the step it is made in: this much of the smallest radius for all,
@@ -82,8 +82,9 @@ impl Vicinity {
             if worthwhile { least + (STEPS * beyond).min(widest) } else { least }
         };
         let owner = search.owner;
-        let apart =
-            |i: u32, j: u32| owner.is_empty() || owner[i as usize] == ALONE || owner[i as usize] != owner[j as usize];
+        let apart = |i: u32, j: u32| {
+            owner.is_empty() || owner[i as usize] == NO_CLUMP || owner[i as usize] != owner[j as usize]
+        };
         let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
         match self.neighbours.cover(balls, skin, apart) {
             Renewed::Few if self.remembers => self.remember_again(search),
@@ -232,7 +233,7 @@ impl Vicinity {
         let Search { particles, apriori, diversion, dt, .. } = *search;
         let (count, samples) = (particles.len(), particles.len().min(SAMPLES));
         let crowd = (0..samples).map(|k| apriori[k * count / samples]).sum::<DVec3>() / samples.max(1) as f64;
-        set_length(&mut self.extent, count, 0.0);
+        resize(&mut self.extent, count, 0.0);
         let share = share_of(count);
         let pieces = self.extent.par_chunks_mut(share).enumerate().map(|(piece, extents)| {
             let (mut fastest, first) = (0.0_f64, piece * share);
@@ -269,7 +270,7 @@ impl Vicinity {
         for i in 0..search.particles.len() {
             let ball = (self.neighbours.centre(i), self.neighbours.reach(i));
             for k in around(&self.surroundings, search, ball, &mut self.found) {
-                make_room(&mut self.near, 1);
+                reserve(&mut self.near, 1);
                 self.near.push((i as u32, *k));
             }
         }

@@ -18,7 +18,7 @@ pub struct Frame<'a> {
     pub contacts: &'a [ContactGeometry],
     /// The obstacles in the scene's order, where they are at this time.
     pub obstacles: &'a [ObstacleSurface],
-    /// The clump of each particle, [`ALONE`](crate::projection::ALONE) in none; empty where there are no clumps.
+    /// The clump of each particle, [`NO_CLUMP`](crate::projection::NO_CLUMP) in none; empty where there are no clumps.
     pub clump: &'a [u32],
 }
 

@@ -12,7 +12,7 @@ use super::{Frame, FrameStamp, Manifest, ObstacleSurface, TrajectoryError};
 use crate::contact::{Contact, ContactGeometry, Pair};
 use crate::format::Format;
 use crate::geometry::Particles;
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 
 /// One moment of a run, as its frame shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Snapshot {
     /// Drawings of the obstacles in the scene's order. What is infinite was clipped when the frame was written; `moving` tells
     /// whether any of them moves.
     pub obstacles: Vec<ObstacleSurface>,
-    /// The clump of each particle, [`ALONE`] in none; empty where there are no clumps.
+    /// The clump of each particle, [`NO_CLUMP`] in none; empty where there are no clumps.
     pub clump: Vec<u32>,
 }
 
@@ -167,7 +167,7 @@ fn clumps(file: &PolyData, particles: usize) -> Result<Vec<u32>, TrajectoryError
     if numbers.len() != particles {
         return Err(file.damaged("its columns differ in length"));
     }
-    let one = |number: i64| if number == -1 { Some(ALONE) } else { u32::try_from(number).ok() };
+    let one = |number: i64| if number == -1 { Some(NO_CLUMP) } else { u32::try_from(number).ok() };
     let wrong = |number: i64| file.damaged(format!("{number} is no clump"));
     numbers.into_iter().map(|number| one(number).ok_or_else(|| wrong(number))).collect()
 }
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn who_is_in_which_clump_is_read_back() {
-        let written = Snapshot { clump: vec![ALONE, 4, 4], ..snapshot(2) };
+        let written = Snapshot { clump: vec![NO_CLUMP, 4, 4], ..snapshot(2) };
         assert_eq!(read_back(recorded(std::slice::from_ref(&written), Formats::ALL).path()), [written]);
     }
 

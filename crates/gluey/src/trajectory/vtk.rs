@@ -11,7 +11,7 @@ use glam::DVec3;
 use super::Frame;
 use crate::contact::{ContactGeometry, Partner};
 use crate::geometry::{Cell, Particles};
-use crate::projection::ALONE;
+use crate::projection::NO_CLUMP;
 
 /// The values of an array, in the type they have in the file.
 enum Values<'a> {
@@ -200,7 +200,7 @@ pub(super) fn write_particles(frame: &Frame, out: &mut dyn Write) -> io::Result<
         Array::index("contacts", frame.contacts_per_particle()),
     ];
     if !frame.clump.is_empty() {
-        let number = |clump: &u32| if *clump == ALONE { -1 } else { i64::from(*clump) };
+        let number = |clump: &u32| if *clump == NO_CLUMP { -1 } else { i64::from(*clump) };
         point_data.push(Array::integer("clump", frame.clump.iter().map(number).collect()));
     }
     PolyData {
@@ -395,7 +395,7 @@ mod tests {
         assert!(!String::from_utf8_lossy(&file).contains("clump"), "there are none");
 
         let mut file = Vec::new();
-        write_particles(&Frame { clump: &[ALONE, 4], ..frame }, &mut file).unwrap();
+        write_particles(&Frame { clump: &[NO_CLUMP, 4], ..frame }, &mut file).unwrap();
         let clump: Vec<u8> = [-1_i64, 4].into_iter().flat_map(i64::to_le_bytes).collect();
         assert_eq!(bytes_of(&arrays(&file), "clump"), clump);
 

@@ -13,7 +13,7 @@ use super::{
     ProblemFileError, SCALE_OR_ZERO, USABLE, are_usable, arrays, check, is_scale, is_usable, read_array, read_floats,
     read_ids, read_vectors, write_floats, write_vectors, wrong,
 };
-use crate::projection::{ALONE, Metric, Mobility, Response, Rigid};
+use crate::projection::{Metric, Mobility, NO_CLUMP, Response, Rigid};
 
 const CLUMPS: u64 = 1;
 const FULL: u64 = 2;
@@ -73,7 +73,7 @@ pub(super) fn write(out: &mut impl Write, metric: &Metric) -> Result<(), Problem
             out.write_all(&CLUMPS.to_le_bytes())?;
             out.write_all(&(clumps as u64).to_le_bytes())?;
             for owner in &rigid.owner {
-                let clump = if *owner == ALONE { clumps as u32 } else { *owner };
+                let clump = if *owner == NO_CLUMP { clumps as u32 } else { *owner };
                 out.write_all(&clump.to_le_bytes())?;
             }
             write_vectors(out, rigid.arm.iter().copied())?;
@@ -128,7 +128,7 @@ fn read_rigid(from: &mut impl Read, inverse_mass: Vec<f64>) -> Result<Rigid, Pro
     }
     let right = "it must be symmetric, without negative directions, and at most 1e60";
     check("the inverse inertia of clump", responses.iter().map(|one| one.inverse_inertia), answers, right)?;
-    let owner = owner.into_iter().map(|k| if k as usize == clumps { ALONE } else { k }).collect();
+    let owner = owner.into_iter().map(|k| if k as usize == clumps { NO_CLUMP } else { k }).collect();
     Ok(Rigid { responses, owner, arm, inverse_mass })
 }
 

@@ -11,7 +11,7 @@
 use glam::{DMat3, DVec3};
 
 use super::dense::Front;
-use crate::projection::{ALONE, Metric, Problem, Response, Rigid, Twist, WALL};
+use crate::projection::{Metric, NO_CLUMP, Problem, Response, Rigid, Twist, WALL};
 
 /// Stands for a wall and for bodies that cannot move.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -41,7 +41,7 @@ impl<'a> Bodies<'a> {
         let roots = rigid.map_or(Vec::new(), |rigid| rigid.responses.iter().map(root).collect());
         let mut spheres = vec![Vec::new(); roots.len()];
         for (sphere, owner) in
-            (0..).zip(rigid.iter().flat_map(|rigid| &rigid.owner)).filter(|(_, owner)| **owner != ALONE)
+            (0..).zip(rigid.iter().flat_map(|rigid| &rigid.owner)).filter(|(_, owner)| **owner != NO_CLUMP)
         {
             spheres[*owner as usize].push(sphere);
         }
@@ -58,8 +58,8 @@ impl<'a> Bodies<'a> {
         if sphere == WALL {
             return NOBODY;
         }
-        let owner = self.rigid.map_or(ALONE, |rigid| rigid.owner[sphere as usize]);
-        if owner != ALONE {
+        let owner = self.rigid.map_or(NO_CLUMP, |rigid| rigid.owner[sphere as usize]);
+        if owner != NO_CLUMP {
             let (linear, angular) = &self.roots[owner as usize];
             return if *linear == 0.0 && *angular == DMat3::ZERO { NOBODY } else { owner };
         }
@@ -81,7 +81,7 @@ impl<'a> Bodies<'a> {
     /// Rᵀ of a unit impulse on the sphere along a direction.
     fn push(&self, sphere: u32, direction: DVec3) -> [f64; AXES] {
         let (linear, angular) = match self.rigid {
-            Some(rigid) if rigid.owner[sphere as usize] != ALONE => {
+            Some(rigid) if rigid.owner[sphere as usize] != NO_CLUMP => {
                 let (linear, root) = &self.roots[rigid.owner[sphere as usize] as usize];
                 (direction * *linear, root.transpose() * rigid.arm[sphere as usize].cross(direction))
             }
@@ -94,7 +94,7 @@ impl<'a> Bodies<'a> {
     pub(super) fn velocity(&self, sphere: u32, u: [f64; AXES]) -> DVec3 {
         let (linear, angular) = (DVec3::new(u[0], u[1], u[2]), DVec3::new(u[3], u[4], u[5]));
         match self.rigid {
-            Some(rigid) if rigid.owner[sphere as usize] != ALONE => {
+            Some(rigid) if rigid.owner[sphere as usize] != NO_CLUMP => {
                 let (root, turn) = &self.roots[rigid.owner[sphere as usize] as usize];
                 Twist { velocity: linear * *root, spin: *turn * angular }.at(rigid.arm[sphere as usize])
             }

@@ -2,10 +2,10 @@
 
 use super::source::{Described, Source};
 use super::sweep::{Lanes, RigidBody, Rows, Sheet, Swept, closing, residual, smooth, sweep};
+use crate::buffer::resize;
 use crate::projection::quads::{Colouring, Joining, NONE, Objective, WALLS};
 use crate::projection::sweep::{Bounds, Motion, Pace, Unknowns};
 use crate::projection::{AdmissibleSet, worse};
-use crate::room::set_length;
 
 /// Rows in the order of the sweep.
 #[derive(Default)]
@@ -81,11 +81,11 @@ impl RigidQuads {
         for count in &mut colouring.next {
             (*count, end) = (end, end + count.next_multiple_of(4));
         }
-        set_length(&mut self.rows, end, NONE);
-        set_length(&mut self.sets, end, AdmissibleSet::PUSH);
+        resize(&mut self.rows, end, NONE);
+        resize(&mut self.sets, end, AdmissibleSet::PUSH);
         self.sheet.grow(end / 4, wall);
-        set_length(&mut self.scales, end / 4, Lanes::default());
-        set_length(&mut self.unknowns, end / 4, Unknowns::default());
+        resize(&mut self.scales, end / 4, Lanes::default());
+        resize(&mut self.unknowns, end / 4, Unknowns::default());
         for &(joining, colour) in &colouring.rows {
             let at = colouring.next[colour as usize];
             colouring.next[colour as usize] += 1;
@@ -101,7 +101,7 @@ impl RigidQuads {
             row.push(z, bodies);
             if set != AdmissibleSet::PUSH {
                 if self.bounds.len() <= quad {
-                    set_length(&mut self.bounds, quad + 1, Bounds::default());
+                    resize(&mut self.bounds, quad + 1, Bounds::default());
                 }
                 self.bounds[quad].lower[lane] = set.least();
             }
@@ -152,7 +152,7 @@ impl RigidQuads {
 
     /// Looks at w of every row.
     fn look(&mut self, bodies: &[RigidBody]) {
-        set_length(&mut self.w, self.unknowns.len(), Lanes::default());
+        resize(&mut self.w, self.unknowns.len(), Lanes::default());
         closing(bodies, &self.sheet, &mut self.w);
     }
 

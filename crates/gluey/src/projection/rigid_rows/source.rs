@@ -4,7 +4,7 @@ use glam::{DMat3, DVec3};
 
 use super::sweep::{Earlier, RigidBody, RigidRow};
 use crate::projection::quads::Joining;
-use crate::projection::{ALONE, AdmissibleSet, Problem, Rigid, Row, WALL};
+use crate::projection::{AdmissibleSet, NO_CLUMP, Problem, Rigid, Row, WALL};
 
 /// A pivot of a factorisation below this share of its diagonal is rounding.
 const LEAST_PIVOT: f64 = 8.0 * f64::EPSILON;
@@ -100,7 +100,7 @@ impl Source<'_> {
         let at = sphere as usize;
         let apriori = self.problem.prediction.velocity[at];
         match self.rigid.owner[at] {
-            ALONE => End { inverse_mass: self.rigid.inverse_mass[at], torque: DVec3::ZERO, apriori },
+            NO_CLUMP => End { inverse_mass: self.rigid.inverse_mass[at], torque: DVec3::ZERO, apriori },
             owner => {
                 let torque = self.roots[owner as usize].transposed_times(self.rigid.arm[at].cross(normal));
                 End { inverse_mass: self.rigid.responses[owner as usize].inverse_mass, torque, apriori }
@@ -111,7 +111,7 @@ impl Source<'_> {
     /// The body of a sphere, at rest, and the same at an earlier point.
     pub fn body(&self, sphere: usize) -> (RigidBody, Earlier) {
         let inverse_mass = match self.rigid.owner[sphere] {
-            ALONE => self.rigid.inverse_mass[sphere],
+            NO_CLUMP => self.rigid.inverse_mass[sphere],
             owner => self.rigid.responses[owner as usize].inverse_mass,
         };
         let mass = if inverse_mass > 0.0 { inverse_mass.recip() } else { 0.0 };

@@ -11,9 +11,9 @@
 //! each of its bodies, and ω·S ω is |s|². Four rows that share no body are taken at a time, with lanes of 256 bits
 //! where the processor has them; the same operations in the same order give the same bits without.
 
+use crate::buffer::resize;
 use crate::projection::sweep::{Bounds, Motion, Pace, Unknowns};
 use crate::projection::worse;
-use crate::room::set_length;
 
 /// A body: V and 1/m, and s and 0. What cannot move has 1/m = 0, and neither ever changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -100,7 +100,7 @@ impl Sheet {
     pub fn grow(&mut self, count: usize, body: u32) {
         assert!((body as usize) < self.bodies, "a quad joins bodies that there are");
         let nobody = RigidRow { i: body, j: body, ..RigidRow::default() };
-        set_length(&mut self.quads, count, Quad { rows: [nobody; 4], rate: [0.0; 4] });
+        resize(&mut self.quads, count, Quad { rows: [nobody; 4], rate: [0.0; 4] });
     }
 
     /// Puts a row in a lane of a quad.
@@ -285,7 +285,7 @@ mod wide {
     };
     use std::ptr::from_ref;
 
-    use crate::ahead::ask_for_later;
+    use crate::prefetch::prefetch_at;
 
     use super::lanes::{lanes, load, store};
     use super::{Bounds, CHAINS, Earlier, Lanes, Motion, Pace, Quad, RigidBody, RigidRow, Rows, Sheet, Swept};
@@ -310,8 +310,8 @@ mod wide {
         let sign = _mm256_set1_pd(-0.0);
         for (k, (quad, unknown)) in sheet.quads.iter().zip(unknowns).enumerate() {
             // The processor's own guess ends with each page of memory.
-            ask_for_later(quad, AHEAD);
-            ask_for_later(unknown, AHEAD);
+            prefetch_at(quad, AHEAD);
+            prefetch_at(unknown, AHEAD);
             let w = unsafe { closing_of(bodies, quad) };
             let x = load(&unknown.x);
             let y = _mm256_fmadd_pd(momentum, load(&unknown.d), x);
@@ -342,8 +342,8 @@ mod wide {
         let (mut largest, mut not_numbers) = (_mm256_setzero_pd(), _mm256_setzero_pd());
         let sign = _mm256_set1_pd(-0.0);
         for (k, (quad, (scale, unknown))) in sheet.quads.iter().zip(scales.iter().zip(unknowns)).enumerate() {
-            ask_for_later(quad, AHEAD);
-            ask_for_later(unknown, AHEAD);
+            prefetch_at(quad, AHEAD);
+            prefetch_at(unknown, AHEAD);
             let w = unsafe { closing_of(bodies, quad) };
             let lower = bounds.get(k).map_or(_mm256_setzero_pd(), |Bounds { lower }| load(lower));
             let rest = _mm256_min_pd(_mm256_sub_pd(load(&unknown.x), lower), w);

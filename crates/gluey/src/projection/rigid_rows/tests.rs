@@ -19,7 +19,7 @@ fn chain() -> (Problem, Rigid) {
         let first = rigid.owner.len() as u32;
         let alone = body % 3 == 0;
         spheres.push([first, first + u32::from(!alone)]);
-        let owner = if alone { ALONE } else { rigid.responses.len() as u32 };
+        let owner = if alone { NO_CLUMP } else { rigid.responses.len() as u32 };
         for _ in 0..if alone { 1 } else { 2 } {
             rigid.owner.push(owner);
             rigid.arm.push(if alone { DVec3::ZERO } else { vector() });

@@ -4,14 +4,14 @@
 //! to spare: these grow by an eighth.
 
 /// Room for so many more.
-pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) {
+pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity() - list.len() < more {
         list.reserve_exact(more.max(list.len() / 8));
     }
 }
 
 /// A list of this length, all entries the same.
-pub(crate) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+pub(crate) fn reset<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
     list.clear();
     if list.capacity() < length {
         list.reserve_exact(length + length / 8);
@@ -20,7 +20,7 @@ pub(crate) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
 }
 
 /// A list of this length. Entries that it had before stay as they are.
-pub(crate) fn set_length<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
-    make_room(list, length.saturating_sub(list.len()));
+pub(crate) fn resize<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+    reserve(list, length.saturating_sub(list.len()));
     list.resize(length, value);
 }
