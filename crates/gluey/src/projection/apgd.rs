@@ -20,7 +20,9 @@
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, Solution, WALL, Watch};
+use super::{
+    Criteria, InfeasibilityCheck, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, Solution, WALL,
+};
 
 /// By which L shrinks after a step that met less curvature.
 const EASING: f64 = 0.97;
@@ -46,11 +48,11 @@ impl Projection for AcceleratedGradient {
         let mut lipschitz = 1.0;
         let mut age = 0_u32;
         let mut monitor = Monitor::new(criteria);
-        let mut watch = Watch::default();
-        watch.start();
+        let mut infeasibility = InfeasibilityCheck::default();
+        infeasibility.start();
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0
-                && let Some(status) = monitor.ending_with(problem, solution, (sweeps, &mut watch))
+                && let Some(status) = monitor.ending_with(problem, solution, (sweeps, &mut infeasibility))
             {
                 break status;
             }

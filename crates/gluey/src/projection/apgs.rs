@@ -33,32 +33,32 @@
 
 use std::num::NonZeroU32;
 
-use super::blocks::{Advance, Blocks, Leap};
+use super::blocks::{Advance, Blocks, LineSearch};
 use super::interior_point::{self, End};
 use super::quads::Objective;
 use super::rigid_rows::RigidRows;
 use super::sweep::Pace;
 use super::{
-    AcceleratedGradient, Accuracy, Criteria, Metric, Monitor, Outcome, Problem, Projection, SWEEPS_BETWEEN_TESTS,
-    Solution, Status, Watch,
+    AcceleratedGradient, Accuracy, Criteria, InfeasibilityCheck, Metric, Monitor, Outcome, Problem, Projection,
+    SWEEPS_BETWEEN_TESTS, Solution, Status,
 };
 
 /// Share of the measured curvature that caps the momentum.
 const CURVATURE_SHARE: f64 = 0.5;
 /// Sweeps with ω = 1 that come first.
 const EXACT_SWEEPS: u64 = 8;
-/// The residual is looked at where the sweeps suggest that it is within this factor of the tolerance,
+/// The residual is checked where the sweeps suggest that it is within this factor of the tolerance,
 const NEAR: f64 = 3.0;
-/// so many sweeps after the last look or later,
-const SWEEPS_BETWEEN_GLANCES: u64 = 4;
+/// so many sweeps after the last check or later,
+const LEAST_SWEEPS_BETWEEN_CHECKS: u64 = 4;
 /// and in any case after so many; the objective is then compared,
-const SWEEPS_BETWEEN_LOOKS: u64 = 64;
+const SWEEPS_BETWEEN_CHECKS: u64 = 64;
 /// which most solves end before.
-const FIRST_LOOK: u64 = 128;
+const FIRST_CHECK: u64 = 128;
 /// After so many of these velocities are gathered afresh.
-const LOOKS_BETWEEN_REFRESHES: u64 = 4;
+const CHECKS_BETWEEN_REFRESHES: u64 = 4;
 /// The first sweep without momentum.
-const FIRST_PROSPECT: u64 = 16;
+const FIRST_SMOOTHING: u64 = 16;
 /// One more follows where the residual is within this factor of the tolerance.
 const ALMOST: f64 = 1.5;
 /// What is left after sweeps without momentum falls as the sweeps to the power −1/this, or faster: in beds of 3,000 to 100,000
@@ -87,24 +87,24 @@ pub struct AcceleratedGaussSeidel {
     rigid_rows: RigidRows,
     /// As the user wants.
     count: Option<NonZeroU32>,
-    watch: Watch,
+    infeasibility: InfeasibilityCheck,
     /// For metrics that are not diagonal.
     by_products: AcceleratedGradient,
 }
 
 impl Projection for AcceleratedGaussSeidel {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
-        let Self { blocks, rigid_rows, count, watch, by_products } = self;
+        let Self { blocks, rigid_rows, count, infeasibility, by_products } = self;
         match &problem.prediction.metric {
             Metric::Diagonal(_) => {
                 let count = count.unwrap_or_else(|| blocks_for(problem.bodies()));
                 blocks.load(problem, &solution.impulses, count);
-                Task { problem, criteria, watch, solution }.sweep(blocks, problem.steepest())
+                Task { problem, criteria, infeasibility, solution }.sweep(blocks, problem.steepest())
             }
             Metric::Rigid(rigid) => {
                 rigid_rows.load((problem, rigid), &solution.impulses, *count);
                 let steepest = rigid_rows.steepest();
-                Task { problem, criteria, watch, solution }.sweep(rigid_rows, steepest)
+                Task { problem, criteria, infeasibility, solution }.sweep(rigid_rows, steepest)
             }
             Metric::Operator { .. } => by_products.solve(problem, criteria, solution),
         }
@@ -144,9 +144,9 @@ trait Sweeps {
     /// (x, V) ← (x + β d, V + β (V − V before)), and one sweep from there.
     fn advance(&mut self, pace: Pace) -> Advance;
     /// One sweep with neither momentum nor over-relaxation; the momentum is kept for the next.
-    fn smooth(&mut self);
+    fn plain_sweep(&mut self);
     /// The way since the last call becomes the last move; tells how much more of it makes the objective least.
-    fn leap(&mut self, problem: &Problem) -> Option<Leap>;
+    fn line_search(&mut self, problem: &Problem) -> Option<LineSearch>;
     /// max √A_cc |min(z − lower, w)|: times h / length it is the residual, or a little more.
     fn residual(&mut self) -> f64;
     /// The objective at the swept point.
@@ -168,12 +168,12 @@ impl Sweeps for Blocks {
         self.advance(pace)
     }
 
-    fn smooth(&mut self) {
-        self.smooth();
+    fn plain_sweep(&mut self) {
+        self.plain_sweep();
     }
 
-    fn leap(&mut self, problem: &Problem) -> Option<Leap> {
-        self.leap(problem)
+    fn line_search(&mut self, problem: &Problem) -> Option<LineSearch> {
+        self.line_search(problem)
     }
 
     fn residual(&mut self) -> f64 {
@@ -201,12 +201,12 @@ impl Sweeps for RigidRows {
         self.advance(pace)
     }
 
-    fn smooth(&mut self) {
-        self.smooth();
+    fn plain_sweep(&mut self) {
+        self.plain_sweep();
     }
 
-    fn leap(&mut self, _: &Problem) -> Option<Leap> {
-        self.leap()
+    fn line_search(&mut self, _: &Problem) -> Option<LineSearch> {
+        self.line_search()
     }
 
     fn residual(&mut self) -> f64 {
@@ -222,7 +222,7 @@ impl Sweeps for RigidRows {
 struct Task<'a> {
     problem: &'a Problem,
     criteria: &'a Criteria,
-    watch: &'a mut Watch,
+    infeasibility: &'a mut InfeasibilityCheck,
     solution: &'a mut Solution,
 }
 
@@ -230,21 +230,21 @@ impl Task<'_> {
     /// Sweeps until the end; `steepest` bounds √A_cc.
     fn sweep<S: Sweeps>(mut self, rows: &mut S, steepest: f64) -> Outcome {
         let Self { problem, criteria, .. } = self;
-        self.watch.start();
-        let mut course = Course::new(problem, criteria, steepest);
+        self.infeasibility.start();
+        let mut iteration = Iteration::new(problem, criteria, steepest);
         let (status, accuracy) = loop {
-            let due = self.watch.due();
-            course.run(rows, due);
+            let due = self.infeasibility.due();
+            iteration.run(rows, due);
             // What counts is the residual recomputed from the impulses alone.
             let accuracy = self.conclude(rows);
-            let sweeps = course.sweeps;
-            let mut ending = course.monitor.ending(accuracy.residual, sweeps);
+            let sweeps = iteration.sweeps;
+            let mut ending = iteration.monitor.ending(accuracy.residual, sweeps);
             if ending.is_none() && sweeps >= due {
-                ending = self.watch.infeasible(problem, &self.solution.impulses).map(Status::Infeasible);
+                ending = self.infeasibility.infeasible(problem, &self.solution.impulses).map(Status::Infeasible);
             }
             if matches!(ending, None | Some(Status::Stalled))
-                && self.should_finish(&mut course, ending.is_some())
-                && let Some(finished) = self.finish(&mut course)
+                && self.should_finish(&mut iteration, ending.is_some())
+                && let Some(finished) = self.finish(&mut iteration)
             {
                 break finished;
             }
@@ -252,37 +252,37 @@ impl Task<'_> {
                 break (status, accuracy);
             }
         };
-        let Course { sweeps, products, factorisations, .. } = course;
+        let Iteration { sweeps, products, factorisations, .. } = iteration;
         Outcome { status, sweeps, products, factorisations, accuracy }
     }
 
     /// Whether the sweeps have cost as much as a finish would, or have stalled.
-    fn should_finish(&self, course: &mut Course, stalled: bool) -> bool {
-        if course.finish == Finish::Unasked && (stalled || course.is_slow()) {
+    fn should_finish(&self, iteration: &mut Iteration, stalled: bool) -> bool {
+        if iteration.finish == Finish::Unasked && (stalled || iteration.is_slow()) {
             // Equalities on which sweeps stall contradict each other but for rounding: their solutions are absurdly fast.
             let equalities = self.problem.rows.iter().any(|row| row.set.is_free());
             let work = if equalities { None } else { interior_point::work(self.problem, self.solution) };
             let rows = self.problem.rows.len() as f64;
             let sweeps = |work: f64| (FACTORISATIONS * work / (WORK_OF_A_ROW * rows)) as u64;
-            course.finish = work.map_or(Finish::Never, |work| Finish::At(sweeps(work)));
+            iteration.finish = work.map_or(Finish::Never, |work| Finish::At(sweeps(work)));
         }
-        match course.finish {
-            Finish::At(due) => stalled || course.sweeps >= due,
+        match iteration.finish {
+            Finish::At(due) => stalled || iteration.sweeps >= due,
             Finish::Unasked | Finish::Never => false,
         }
     }
 
     /// The solution by factorisation, or the proof that there is none; nothing where that ends with neither.
-    fn finish(&mut self, course: &mut Course) -> Option<(Status, Accuracy)> {
-        course.finish = Finish::Never;
+    fn finish(&mut self, iteration: &mut Iteration) -> Option<(Status, Accuracy)> {
+        iteration.finish = Finish::Never;
         let Self { problem, criteria, .. } = *self;
         let End { solution, accuracy, factorisations } = interior_point::end(problem, criteria, self.solution)?;
-        course.factorisations += factorisations;
+        iteration.factorisations += factorisations;
         if accuracy.residual <= criteria.tolerance {
             *self.solution = solution;
             return Some((Status::Converged, accuracy));
         }
-        let proof = self.watch.infeasible(problem, &solution.impulses).map(Status::Infeasible);
+        let proof = self.infeasibility.infeasible(problem, &solution.impulses).map(Status::Infeasible);
         proof.map(|status| (status, problem.accuracy_of(self.solution)))
     }
 
@@ -294,30 +294,30 @@ impl Task<'_> {
 }
 
 /// How far a solve has come.
-struct Course<'a> {
+struct Iteration<'a> {
     problem: &'a Problem,
     criteria: &'a Criteria,
     monitor: Monitor<'a>,
     momentum: Momentum,
-    prospect: Prospect,
+    smoothing: SmoothingSchedule,
     /// What makes a residual of the largest change of a sweep.
     to_estimate: f64,
     /// About the residual, from the last sweep.
     estimate: f64,
     sweeps: u64,
     products: u64,
-    /// Sweep of the last look at the residual.
-    looked: u64,
+    /// Sweep of the last check of the residual.
+    checked_at: u64,
     /// Looks at the objective.
-    looks: u64,
+    checks: u64,
     /// Sweep of the next.
-    next_look: u64,
-    /// Whether the last look was one of these, and no sweep has followed it.
-    thorough: bool,
+    next_check: u64,
+    /// Whether the last check was one of these, and no sweep has followed it.
+    with_objective: bool,
     /// No line search before this sweep,
-    leap_due: u64,
+    line_search_due: u64,
     /// and then none for so many.
-    between_leaps: u64,
+    between_line_searches: u64,
     finish: Finish,
     factorisations: u64,
 }
@@ -333,37 +333,37 @@ enum Finish {
     Never,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Iteration<'a> {
     fn new(problem: &'a Problem, criteria: &'a Criteria, steepest: f64) -> Self {
         Self {
             problem,
             criteria,
             monitor: Monitor::new(criteria),
             momentum: Momentum::default(),
-            prospect: Prospect::default(),
+            smoothing: SmoothingSchedule::default(),
             to_estimate: steepest * problem.dt / problem.length,
             estimate: 0.0,
             sweeps: 0,
             products: 1,
-            looked: 0,
-            looks: 0,
-            next_look: 0,
-            thorough: false,
-            leap_due: 0,
-            between_leaps: SWEEPS_BETWEEN_LOOKS,
+            checked_at: 0,
+            checks: 0,
+            next_check: 0,
+            with_objective: false,
+            line_search_due: 0,
+            between_line_searches: SWEEPS_BETWEEN_CHECKS,
             finish: Finish::Unasked,
             factorisations: 0,
         }
     }
 
-    /// Sweeps until the solve seems to be at its end, or to the first look at sweep `due` or later.
+    /// Sweeps until the solve seems to be at its end, or to the first check at sweep `due` or later.
     fn run<S: Sweeps>(&mut self, rows: &mut S, due: u64) {
         loop {
             let last = self.sweeps >= self.criteria.max_sweeps;
-            let thorough = self.sweeps >= self.next_look || last;
-            let promising = self.prospect.is_due(self.sweeps) && !last;
-            if thorough || promising || self.is_near() {
-                let residual = self.look_well(rows, thorough, promising);
+            let with_objective = self.sweeps >= self.next_check || last;
+            let smoothing_due = self.smoothing.is_due(self.sweeps) && !last;
+            if with_objective || smoothing_due || self.is_near() {
+                let residual = self.check_residual(rows, with_objective, smoothing_due);
                 let ends = self.monitor.ending(residual, self.sweeps).is_some();
                 if ends || self.sweeps >= due || self.may_finish() {
                     return;
@@ -373,22 +373,22 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The residual, after a sweep without momentum where that is promising; and after one more, but no more than two, where
+    /// The residual, after a sweep without momentum where that is due; and after one more, but no more than two, where
     /// it is almost small enough.
-    fn look_well<S: Sweeps>(&mut self, rows: &mut S, thorough: bool, promising: bool) -> f64 {
+    fn check_residual<S: Sweeps>(&mut self, rows: &mut S, with_objective: bool, smoothing_due: bool) -> f64 {
         let Criteria { tolerance, max_sweeps, .. } = *self.criteria;
         let before = self.sweeps;
-        if promising {
-            self.smooth(rows);
+        if smoothing_due {
+            self.plain_sweep(rows);
         }
-        let mut residual = self.look(rows, thorough);
+        let mut residual = self.check(rows, with_objective);
         let most = max_sweeps.min(before + 2);
         while residual > tolerance && residual <= ALMOST * tolerance && self.sweeps < most {
-            self.smooth(rows);
-            residual = self.look(rows, false);
+            self.plain_sweep(rows);
+            residual = self.check(rows, false);
         }
         if self.sweeps > before {
-            self.prospect.learn(residual / tolerance, self.sweeps);
+            self.smoothing.learn(residual / tolerance, self.sweeps);
         }
         residual
     }
@@ -408,45 +408,46 @@ impl<'a> Course<'a> {
     }
 
     /// One sweep without momentum.
-    fn smooth<S: Sweeps>(&mut self, rows: &mut S) {
-        rows.smooth();
+    fn plain_sweep<S: Sweeps>(&mut self, rows: &mut S) {
+        rows.plain_sweep();
         self.count();
     }
 
-    /// Whether the last sweep suggests a look at the residual.
+    /// Whether the last sweep suggests to check the residual.
     fn is_near(&self) -> bool {
-        self.estimate <= NEAR * self.criteria.tolerance && self.sweeps >= self.looked + SWEEPS_BETWEEN_GLANCES
+        self.estimate <= NEAR * self.criteria.tolerance && self.sweeps >= self.checked_at + LEAST_SWEEPS_BETWEEN_CHECKS
     }
 
-    /// The residual at the swept point; a thorough look is also one at the objective.
-    fn look(&mut self, rows: &mut impl Sweeps, thorough: bool) -> f64 {
-        if thorough {
-            if self.looks > 0 {
-                if self.looks.is_multiple_of(LOOKS_BETWEEN_REFRESHES) {
+    /// The residual at the swept point, and where it is due the objective.
+    fn check(&mut self, rows: &mut impl Sweeps, with_objective: bool) -> f64 {
+        if with_objective {
+            if self.checks > 0 {
+                if self.checks.is_multiple_of(CHECKS_BETWEEN_REFRESHES) {
                     rows.refresh(self.problem);
                     self.products += 1;
                 }
-                self.momentum.judge(&rows.objective(self.problem), self.sweeps);
+                self.momentum.check_objective(&rows.objective(self.problem), self.sweeps);
                 self.products += 1;
             }
-            self.looks += 1;
-            self.next_look = FIRST_LOOK.max(self.sweeps + SWEEPS_BETWEEN_LOOKS);
-            self.thorough = true;
+            self.checks += 1;
+            self.next_check = FIRST_CHECK.max(self.sweeps + SWEEPS_BETWEEN_CHECKS);
+            self.with_objective = true;
         }
-        self.looked = self.sweeps;
+        self.checked_at = self.sweeps;
         self.products += 1;
         rows.residual() * self.problem.dt / self.problem.length
     }
 
     /// One sweep, from further along the last move by as much as the momentum says, or a line search.
     fn advance<S: Sweeps>(&mut self, rows: &mut S) {
-        let leap = if std::mem::take(&mut self.thorough) { self.leap(rows) } else { None };
+        let line_search = if std::mem::take(&mut self.with_objective) { self.line_search(rows) } else { None };
         let relaxation = if self.sweeps < EXACT_SWEEPS { 1.0 } else { S::OVER_RELAXATION };
-        let advance = rows.advance(Pace { momentum: leap.unwrap_or_else(|| self.momentum.factor()), relaxation });
+        let advance =
+            rows.advance(Pace { momentum: line_search.unwrap_or_else(|| self.momentum.factor()), relaxation });
         self.count();
         self.momentum.learn(&advance, self.sweeps);
-        if leap.is_some() {
-            self.momentum.restart(); // the leap is no move to go on with
+        if line_search.is_some() {
+            self.momentum.restart(); // a line search is no move to go on with
             self.products += 3;
         }
         self.estimate = advance.motion.largest * self.to_estimate;
@@ -455,18 +456,18 @@ impl<'a> Course<'a> {
     /// How much further along the way since the last call a line search leads, where the residual falls slowly. That costs the
     /// momentum, which may need long to build up: each time there are twice as many sweeps until the next, except where the
     /// search ended at the bound of a row, so that the way bends there and goes on.
-    fn leap(&mut self, rows: &mut impl Sweeps) -> Option<f64> {
+    fn line_search(&mut self, rows: &mut impl Sweeps) -> Option<f64> {
         if !self.monitor.is_slow(self.sweeps) {
-            self.between_leaps = SWEEPS_BETWEEN_LOOKS;
-        } else if self.sweeps >= self.leap_due {
-            let leap = rows.leap(self.problem);
-            if leap.is_some_and(|leap| leap.at_bound) {
-                self.leap_due = self.sweeps + SWEEPS_BETWEEN_LOOKS;
+            self.between_line_searches = SWEEPS_BETWEEN_CHECKS;
+        } else if self.sweeps >= self.line_search_due {
+            let line_search = rows.line_search(self.problem);
+            if line_search.is_some_and(|line_search| line_search.at_bound) {
+                self.line_search_due = self.sweeps + SWEEPS_BETWEEN_CHECKS;
             } else {
-                self.leap_due = self.sweeps + self.between_leaps;
-                self.between_leaps *= 2;
+                self.line_search_due = self.sweeps + self.between_line_searches;
+                self.between_line_searches *= 2;
             }
-            return leap.map(|leap| leap.times);
+            return line_search.map(|line_search| line_search.times);
         }
         None
     }
@@ -479,19 +480,19 @@ impl<'a> Course<'a> {
 }
 
 /// When a sweep without momentum may leave a residual that is small enough.
-struct Prospect {
+struct SmoothingSchedule {
     due: u64,
     /// What the last left, relative to the tolerance, and when.
     last: Option<(f64, u64)>,
 }
 
-impl Default for Prospect {
+impl Default for SmoothingSchedule {
     fn default() -> Self {
-        Self { due: FIRST_PROSPECT, last: None }
+        Self { due: FIRST_SMOOTHING, last: None }
     }
 }
 
-impl Prospect {
+impl SmoothingSchedule {
     fn is_due(&self, sweeps: u64) -> bool {
         sweeps >= self.due
     }
@@ -506,7 +507,7 @@ impl Prospect {
             _ => SLOWEST_FALL,
         };
         let wait = sweeps as f64 * (residual.powf(exponent) - 1.0);
-        self.due = sweeps + (wait as u64).min(sweeps).max(SWEEPS_BETWEEN_GLANCES);
+        self.due = sweeps + (wait as u64).min(sweeps).max(LEAST_SWEEPS_BETWEEN_CHECKS);
         self.last = Some((residual, sweeps));
     }
 }
@@ -519,7 +520,7 @@ struct Momentum {
     curvature: f64,
     /// Σ A_cc d² of the last sweep, whose energy is known one sweep later.
     squared: f64,
-    /// The objective at the last look.
+    /// The objective at the last check.
     last: f64,
     /// No momentum until this sweep,
     plain_until: u64,
@@ -557,7 +558,7 @@ impl Momentum {
 
     /// Gives way to plain sweeps where the objective rose by more than rounding. Where it falls again the momentum may go
     /// on, though it was lower before: plain sweeps could need for ever to get back there.
-    fn judge(&mut self, found: &Objective, sweeps: u64) {
+    fn check_objective(&mut self, found: &Objective, sweeps: u64) {
         if sweeps >= self.plain_until && found.value > self.last + ROUNDING * found.magnitude {
             self.plain_until = sweeps + self.patience;
             self.patience *= 2;
@@ -578,27 +579,27 @@ mod tests {
 
     #[test]
     fn a_prospect_waits_as_the_residual_falls() {
-        let mut prospect = Prospect::default();
-        assert!(!prospect.is_due(15) && prospect.is_due(16));
-        prospect.learn(2.0, 17);
-        assert_eq!(prospect.due, 17 + 11, "2^(3/4) times as many");
+        let mut smoothing = SmoothingSchedule::default();
+        assert!(!smoothing.is_due(15) && smoothing.is_due(16));
+        smoothing.learn(2.0, 17);
+        assert_eq!(smoothing.due, 17 + 11, "2^(3/4) times as many");
         // Fallen by a factor of 4 from 20 sweeps to 40: as the square of their number.
-        prospect.learn(8.0, 20);
-        prospect.learn(2.0, 40);
-        assert_eq!(prospect.due, 40 + 16, "√2 times as many");
+        smoothing.learn(8.0, 20);
+        smoothing.learn(2.0, 40);
+        assert_eq!(smoothing.due, 40 + 16, "√2 times as many");
         // Just missed, and risen.
-        prospect.learn(1.01, 97);
-        assert_eq!(prospect.due, 97 + SWEEPS_BETWEEN_GLANCES);
-        prospect.learn(1.5, 101);
-        assert_eq!(prospect.due, 101 + 35);
+        smoothing.learn(1.01, 97);
+        assert_eq!(smoothing.due, 97 + LEAST_SWEEPS_BETWEEN_CHECKS);
+        smoothing.learn(1.5, 101);
+        assert_eq!(smoothing.due, 101 + 35);
         // Far away: no more than twice as many.
-        prospect.learn(1e6, 136);
-        assert_eq!(prospect.due, 272);
+        smoothing.learn(1e6, 136);
+        assert_eq!(smoothing.due, 272);
         // In the first sweeps.
-        prospect.learn(1.4, 1);
-        assert_eq!(prospect.due, 1 + SWEEPS_BETWEEN_GLANCES);
+        smoothing.learn(1.4, 1);
+        assert_eq!(smoothing.due, 1 + LEAST_SWEEPS_BETWEEN_CHECKS);
         // A tolerance of 0 cannot be reached.
-        prospect.learn(f64::INFINITY, 200);
-        assert_eq!(prospect.due, 400);
+        smoothing.learn(f64::INFINITY, 200);
+        assert_eq!(smoothing.due, 400);
     }
 }

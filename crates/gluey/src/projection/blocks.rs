@@ -48,19 +48,19 @@ pub(super) struct Blocks {
     /// before them: then velocities may change and moves do not.
     held: bool,
     /// Whether the rows remember an earlier point.
-    marked: bool,
+    has_save_point: bool,
 }
 
 /// How far a line search leads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Leap {
+pub(super) struct LineSearch {
     /// How often the move is repeated.
     pub times: f64,
     /// Whether a row has met its bound there, and the objective would go on falling.
     pub at_bound: bool,
 }
 
-impl Leap {
+impl LineSearch {
     /// Where the objective changes by these along the move, and a row meets its bound after so many times.
     pub fn new(slope: f64, curvature: f64, room: f64) -> Self {
         let least = if slope < 0.0 && curvature > 0.0 { -slope / curvature } else { 0.0 };
@@ -87,7 +87,7 @@ impl Blocks {
         reset(&mut self.rank, count, 0);
         (0..count).for_each(|at| self.rank[problem.along(at)] = at as u32);
         self.listing.list(problem);
-        (self.under_way, self.held, self.marked) = (false, true, false);
+        (self.under_way, self.held, self.has_save_point) = (false, true, false);
         self.interiors.resize_with(blocks, Interior::default);
         self.borders.resize_with(if blocks > 1 { blocks } else { 0 }, Border::default);
         let (cut, listing) = (Cut { rank: &self.rank, size }, &self.listing);
@@ -188,16 +188,16 @@ impl Blocks {
     }
 
     /// One sweep without momentum, which is kept.
-    pub(super) fn smooth(&mut self) {
+    pub(super) fn plain_sweep(&mut self) {
         let held = std::mem::replace(&mut self.held, true);
         self.sweep(
             |interior| {
                 if !held {
                     interior.hold();
                 }
-                interior.rows.smooth(&mut interior.bodies);
+                interior.rows.plain_sweep(&mut interior.bodies);
             },
-            |border| border.rows.smooth(&mut border.copies),
+            |border| border.rows.plain_sweep(&mut border.copies),
         );
     }
 
@@ -221,8 +221,8 @@ impl Blocks {
 
     /// Takes the whole way p since the last call for the last move, and tells how much more of it makes the objective
     /// least: −wᵀp / pᵀAp, or less where a row meets its bound before. The first call only marks where the way begins.
-    pub(super) fn leap(&mut self, problem: &Problem) -> Option<Leap> {
-        let leap = self.marked.then(|| {
+    pub(super) fn line_search(&mut self, problem: &Problem) -> Option<LineSearch> {
+        let line_search = self.has_save_point.then(|| {
             each(&mut self.interiors, |interior| interior.rows.move_from_mark());
             each(&mut self.borders, |border| border.rows.move_from_mark());
             self.gather(|_| DVec3::ZERO, |rows, bodies| rows.gather(|unknowns| unknowns.d, bodies));
@@ -237,12 +237,12 @@ impl Blocks {
             let (slope, room) = own
                 .chain(self.borders.iter().map(|border| border.rows.slope(&border.copies)))
                 .fold((0.0, f64::INFINITY), |(slope, room), (more, within)| (slope + more, room.min(within)));
-            Leap::new(slope, self.interiors.iter().map(Interior::energy_held).sum(), room)
+            LineSearch::new(slope, self.interiors.iter().map(Interior::energy_held).sum(), room)
         });
-        each(&mut self.interiors, |interior| interior.rows.mark());
-        each(&mut self.borders, |border| border.rows.mark());
-        self.marked = true;
-        leap
+        each(&mut self.interiors, |interior| interior.rows.save_point());
+        each(&mut self.borders, |border| border.rows.save_point());
+        self.has_save_point = true;
+        line_search
     }
 
     /// max √A_cc |min(z − lower, w)| at the swept point, whose velocities are taken as they are: times h / length it is the
@@ -358,7 +358,7 @@ mod tests {
                 blocks.advance(Pace { momentum: 0.6, relaxation: 1.2 });
                 if sweep % 3 == 2 {
                     let before = blocks.residual();
-                    blocks.smooth();
+                    blocks.plain_sweep();
                     assert!(blocks.residual() < before);
                 }
             }

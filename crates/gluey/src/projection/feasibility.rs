@@ -18,16 +18,16 @@ const NAMED_SHARE: f64 = 0.05;
 /// First look; a problem that has a solution mostly ends before.
 const FIRST: u64 = 128;
 
-/// Looks at the impulses at sweeps 128, 256, 512…, so that the whole watch costs a handful of products.
+/// Looks at the impulses at sweeps 128, 256, 512…, so that the whole check costs a handful of products.
 #[derive(Default)]
-pub(super) struct Watch {
+pub(super) struct InfeasibilityCheck {
     previous: Vec<f64>,
     /// Gᵀy of each body.
     pushed: Vec<DVec3>,
     due: u64,
 }
 
-impl Watch {
+impl InfeasibilityCheck {
     /// A new solve begins.
     pub(super) fn start(&mut self) {
         self.previous.clear();

@@ -34,7 +34,7 @@ mod stiffness;
 mod sweep;
 mod uzawa;
 
-use feasibility::Watch;
+use feasibility::InfeasibilityCheck;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -402,14 +402,14 @@ impl<'a> Monitor<'a> {
         &mut self,
         problem: &Problem,
         solution: &Solution,
-        (sweeps, watch): (u64, &mut Watch),
+        (sweeps, infeasibility): (u64, &mut InfeasibilityCheck),
     ) -> Option<Status> {
         let residual = problem.accuracy_of(solution).residual;
         self.ending(residual, sweeps).or_else(|| {
-            if !watch.is_due(sweeps) {
+            if !infeasibility.is_due(sweeps) {
                 return None;
             }
-            watch.infeasible(problem, &solution.impulses).map(Status::Infeasible)
+            infeasibility.infeasible(problem, &solution.impulses).map(Status::Infeasible)
         })
     }
 }

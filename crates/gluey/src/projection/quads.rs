@@ -6,7 +6,9 @@
 
 use glam::DVec3;
 
-use super::sweep::{Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, residual_squared, smooth, sweep};
+use super::sweep::{
+    Body, Bounds, Joint, Motion, Pace, Quad, Rows, Sheet, Unknowns, plain_sweep, residual_squared, sweep,
+};
 use super::{AdmissibleSet, Problem, Row, WALL};
 use crate::buffer::{reserve, reset, resize};
 
@@ -30,7 +32,7 @@ pub(super) struct Quads {
     unknowns: Vec<Unknowns>,
     colouring: Colouring,
     /// An earlier swept point.
-    mark: Vec<[f64; 4]>,
+    saved: Vec<[f64; 4]>,
     /// Impulses of the swept point.
     impulses: Vec<f64>,
 }
@@ -174,20 +176,20 @@ impl Quads {
     }
 
     /// A sweep without momentum, which is kept.
-    pub(super) fn smooth(&mut self, bodies: &mut [Body]) {
+    pub(super) fn plain_sweep(&mut self, bodies: &mut [Body]) {
         let Self { sheet, bounds, unknowns, .. } = self;
-        smooth(bodies, Rows { sheet, bounds, unknowns });
+        plain_sweep(bodies, Rows { sheet, bounds, unknowns });
     }
 
-    pub(super) fn mark(&mut self) {
-        self.mark.clear();
-        self.mark.extend(self.unknowns.iter().map(|unknown| unknown.x));
+    pub(super) fn save_point(&mut self) {
+        self.saved.clear();
+        self.saved.extend(self.unknowns.iter().map(|unknown| unknown.x));
     }
 
-    /// d is the way from the mark.
+    /// d is the way from the save point.
     pub(super) fn move_from_mark(&mut self) {
-        for (unknown, mark) in self.unknowns.iter_mut().zip(&self.mark) {
-            unknown.d = std::array::from_fn(|lane| unknown.x[lane] - mark[lane]);
+        for (unknown, saved) in self.unknowns.iter_mut().zip(&self.saved) {
+            unknown.d = std::array::from_fn(|lane| unknown.x[lane] - saved[lane]);
         }
     }
 

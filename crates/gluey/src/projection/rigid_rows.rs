@@ -17,7 +17,7 @@ mod sweep;
 
 use std::num::NonZeroU32;
 
-use super::blocks::{Advance, Leap};
+use super::blocks::{Advance, LineSearch};
 use super::listing::Listing;
 use super::quads::{Joining, Objective, WALLS};
 use super::sweep::{Motion, Pace, Unknowns};
@@ -57,7 +57,7 @@ pub(super) struct RigidRows {
     /// then velocities may change and moves do not.
     held: bool,
     /// Whether the rows remember an earlier point.
-    marked: bool,
+    has_save_point: bool,
 }
 
 /// The rows between bodies of a block.
@@ -212,7 +212,7 @@ impl RigidRows {
             self.across.clear(WALLS);
         }
         self.roots = roots;
-        (self.held, self.marked) = (true, false);
+        (self.held, self.has_save_point) = (true, false);
     }
 
     /// Gives every clump and every sphere on its own a body, and every block its bodies.
@@ -291,10 +291,10 @@ impl RigidRows {
     }
 
     /// One sweep without momentum, which is kept.
-    pub(super) fn smooth(&mut self) {
+    pub(super) fn plain_sweep(&mut self) {
         self.hold();
-        self.each(|own| own.block.rows.smooth(own.bodies));
-        self.across.smooth(&mut self.bodies);
+        self.each(|own| own.block.rows.plain_sweep(own.bodies));
+        self.across.plain_sweep(&mut self.bodies);
     }
 
     /// (x, V, s) ← (x, V, s) + β (its last move), and one sweep from there.
@@ -314,8 +314,8 @@ impl RigidRows {
 
     /// As for spheres on their own: the whole way since the last call becomes the last move; gives how much more of it
     /// makes the objective least.
-    pub(super) fn leap(&mut self) -> Option<Leap> {
-        let leap = self.marked.then(|| {
+    pub(super) fn line_search(&mut self) -> Option<LineSearch> {
+        let line_search = self.has_save_point.then(|| {
             self.each(|own| own.block.rows.move_from_mark());
             self.across.move_from_mark();
             self.gather(|unknown| unknown.d);
@@ -330,12 +330,12 @@ impl RigidRows {
             let told = self.blocks.iter().map(|block| block.told);
             let Slope { slope, room } =
                 told.clone().map(|told| told.slope).chain([across]).fold(Slope::default(), Slope::with);
-            Leap::new(slope, told.map(|told| told.energy).sum(), room)
+            LineSearch::new(slope, told.map(|told| told.energy).sum(), room)
         });
-        self.each(|own| own.block.rows.mark());
-        self.across.mark();
-        self.marked = true;
-        leap
+        self.each(|own| own.block.rows.save_point());
+        self.across.save_point();
+        self.has_save_point = true;
+        line_search
     }
 
     /// max √A_cc |min(z − lower, w)| at the swept point.

@@ -167,7 +167,7 @@ pub(super) fn sweep(bodies: &mut [Body], rows: Rows, pace: Pace) -> Motion {
 }
 
 /// Sweeps once without momentum, and leaves the last moves d as they are.
-pub(super) fn smooth(bodies: &mut [Body], rows: Rows) {
+pub(super) fn plain_sweep(bodies: &mut [Body], rows: Rows) {
     relax::<true>(bodies, rows, Pace { momentum: 0.0, relaxation: 1.0 });
 }
 

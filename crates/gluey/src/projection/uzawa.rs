@@ -5,7 +5,9 @@
 
 use glam::DVec3;
 
-use super::{Criteria, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, Solution, WALL, Watch};
+use super::{
+    Criteria, InfeasibilityCheck, Monitor, Outcome, Point, Problem, Projection, SWEEPS_BETWEEN_TESTS, Solution, WALL,
+};
 
 /// Products spent on λ_max.
 const POWER_ITERATIONS: u64 = 20;
@@ -26,11 +28,11 @@ impl Projection for Uzawa {
         let mut products = POWER_ITERATIONS + 1;
         let mut sweeps = 0;
         let mut monitor = Monitor::new(criteria);
-        let mut watch = Watch::default();
-        watch.start();
+        let mut infeasibility = InfeasibilityCheck::default();
+        infeasibility.start();
         let status = loop {
             if sweeps % SWEEPS_BETWEEN_TESTS == 0
-                && let Some(status) = monitor.ending_with(problem, solution, (sweeps, &mut watch))
+                && let Some(status) = monitor.ending_with(problem, solution, (sweeps, &mut infeasibility))
             {
                 break status;
             }

@@ -18,7 +18,7 @@ mod system;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::feasibility::Watch;
+use super::feasibility::InfeasibilityCheck;
 use super::{AcceleratedGradient, Accuracy, Criteria, Outcome, Problem, Projection, Row, Solution, Status};
 use cholesky::Pattern;
 use path::{Offer, Point};
@@ -42,16 +42,16 @@ const MOST_NUMBERS: usize = 250_000_000;
 /// The method as a solver. Where only products of the metric are known it leaves the problem to [`AcceleratedGradient`].
 #[derive(Default)]
 pub struct InteriorPoint {
-    watch: Watch,
+    infeasibility: InfeasibilityCheck,
     by_products: AcceleratedGradient,
 }
 
 impl Projection for InteriorPoint {
     fn solve(&mut self, problem: &Problem, criteria: &Criteria, solution: &mut Solution) -> Outcome {
-        let Self { watch, by_products } = self;
+        let Self { infeasibility, by_products } = self;
         problem.start(solution);
-        watch.start();
-        watch.infeasible(problem, &solution.impulses); // where the ray of the proof begins
+        infeasibility.start();
+        infeasibility.infeasible(problem, &solution.impulses); // where the ray of the proof begins
         let Some(end) = end(problem, criteria, solution) else {
             return by_products.solve(problem, criteria, solution);
         };
@@ -59,7 +59,7 @@ impl Projection for InteriorPoint {
         *solution = end.solution;
         let status = if accuracy.residual <= criteria.tolerance {
             Status::Converged
-        } else if let Some(rows) = watch.infeasible(problem, &solution.impulses) {
+        } else if let Some(rows) = infeasibility.infeasible(problem, &solution.impulses) {
             Status::Infeasible(rows)
         } else if factorisations >= criteria.max_sweeps {
             Status::SweepLimit

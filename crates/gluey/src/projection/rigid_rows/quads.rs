@@ -1,7 +1,7 @@
 //! Rows of bodies that turn, laid out for sweeps as [those of spheres](crate::projection::quads): in coloured pieces.
 
 use super::source::{Described, Source};
-use super::sweep::{Lanes, RigidBody, Rows, Sheet, Swept, closing, residual, smooth, sweep};
+use super::sweep::{Lanes, RigidBody, Rows, Sheet, Swept, closing, plain_sweep, residual, sweep};
 use crate::buffer::resize;
 use crate::projection::quads::{Colouring, Joining, NONE, Objective, WALLS};
 use crate::projection::sweep::{Bounds, Motion, Pace, Unknowns};
@@ -22,7 +22,7 @@ pub(super) struct RigidQuads {
     unknowns: Vec<Unknowns>,
     colouring: Colouring,
     /// An earlier swept point.
-    mark: Vec<[f64; 4]>,
+    saved: Vec<[f64; 4]>,
     /// w of every row, where it is looked at.
     w: Vec<Lanes>,
 }
@@ -57,7 +57,7 @@ impl RigidQuads {
         self.scales.clear();
         self.bounds.clear();
         self.unknowns.clear();
-        self.mark.clear();
+        self.saved.clear();
         self.colouring.clear(bodies);
     }
 
@@ -126,20 +126,20 @@ impl RigidQuads {
     }
 
     /// A sweep without momentum, which is kept.
-    pub fn smooth(&mut self, bodies: &mut [RigidBody]) {
+    pub fn plain_sweep(&mut self, bodies: &mut [RigidBody]) {
         let Self { sheet, bounds, unknowns, .. } = self;
-        smooth(bodies, Rows { sheet, bounds, unknowns });
+        plain_sweep(bodies, Rows { sheet, bounds, unknowns });
     }
 
-    pub fn mark(&mut self) {
-        self.mark.clear();
-        self.mark.extend(self.unknowns.iter().map(|unknown| unknown.x));
+    pub fn save_point(&mut self) {
+        self.saved.clear();
+        self.saved.extend(self.unknowns.iter().map(|unknown| unknown.x));
     }
 
-    /// d is the way from the mark.
+    /// d is the way from the save point.
     pub fn move_from_mark(&mut self) {
-        for (unknown, mark) in self.unknowns.iter_mut().zip(&self.mark) {
-            unknown.d = std::array::from_fn(|lane| unknown.x[lane] - mark[lane]);
+        for (unknown, saved) in self.unknowns.iter_mut().zip(&self.saved) {
+            unknown.d = std::array::from_fn(|lane| unknown.x[lane] - saved[lane]);
         }
     }
 

@@ -140,7 +140,7 @@ pub(super) fn sweep(bodies: &mut [RigidBody], rows: Rows, pace: Pace) -> Motion 
 }
 
 /// Sweeps once without momentum, and leaves the last moves d as they are.
-pub(super) fn smooth(bodies: &mut [RigidBody], rows: Rows) {
+pub(super) fn plain_sweep(bodies: &mut [RigidBody], rows: Rows) {
     relax::<true>(bodies, rows, Pace { momentum: 0.0, relaxation: 1.0 });
 }
 

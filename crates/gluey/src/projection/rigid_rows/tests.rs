@@ -90,7 +90,7 @@ fn sweeps_keep_velocities_and_spins_those_of_the_impulses() {
             rows.advance(Pace { momentum: 0.6, relaxation: 1.2 });
             if sweep % 3 == 2 {
                 let before = rows.residual();
-                rows.smooth();
+                rows.plain_sweep();
                 assert!(rows.residual() < before);
             }
         }
@@ -141,11 +141,11 @@ fn a_line_search_ends_where_the_objective_is_least() {
             let mut rows = loaded(&problem, blocks);
             for sweep in 0..6 {
                 if sweep == 3 {
-                    assert!(rows.leap().is_none(), "there was no call before");
+                    assert!(rows.line_search().is_none(), "there was no call before");
                 }
                 rows.advance(Pace { momentum: 0.0, relaxation: 1.0 });
             }
-            let Leap { times, at_bound } = rows.leap().expect("the way since the last call");
+            let LineSearch { times, at_bound } = rows.line_search().expect("the way since the last call");
             assert!(times > 0.0 && !at_bound, "{times}");
             // Bodies and rows go on, and no row answers.
             rows.advance(Pace { momentum: share * times, relaxation: 0.0 });
