@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use cpu_time::ProcessTime;
 use gluey::projection::{
-    Accuracy, Criteria, Distribution, LeastNorm, Outcome, ProblemFile, Projection, Solution, Status,
+    Accuracy, Criteria, LeastNorm, LeastNormOutcome, Outcome, ProblemFile, Projection, Solution, Status,
 };
 use serde_json::json;
 
@@ -26,7 +26,7 @@ struct Race {
     setup: Duration,
     solve: Duration,
     /// What the rule for the impulses did, and its CPU time.
-    rule: Option<(Distribution, Duration)>,
+    rule: Option<(LeastNormOutcome, Duration)>,
 }
 
 /// Solves the problem and tells how it went.
@@ -56,7 +56,7 @@ fn race(file: &ProblemFile, wishes: &ProjectArguments) -> Race {
         let (_, _, setup) = timed(&mut *solver, file, (&unswept, &start));
         let (outcome, mut solution, whole) = timed(&mut *solver, file, (&criteria, &start));
         let solve = whole.saturating_sub(setup);
-        let rule = rule.then(|| distributed(file, &criteria, &mut solution));
+        let rule = rule.then(|| least_norm(file, &criteria, &mut solution));
         let multipliers = solution.impulses;
         let accuracy = file.problem.accuracy(&multipliers);
         if best.as_ref().is_none_or(|best| solve < best.solve) {
@@ -79,10 +79,10 @@ fn timed(
 }
 
 /// The impulses of the rule instead of those found, from no guess.
-fn distributed(file: &ProblemFile, criteria: &Criteria, solution: &mut Solution) -> (Distribution, Duration) {
-    let mut springs = Vec::new();
+fn least_norm(file: &ProblemFile, criteria: &Criteria, solution: &mut Solution) -> (LeastNormOutcome, Duration) {
+    let mut least_norm_dual = Vec::new();
     let before = ProcessTime::now();
-    let done = LeastNorm::default().distribute(&file.problem, criteria, solution, &mut springs);
+    let done = LeastNorm::default().apply(&file.problem, criteria, solution, &mut least_norm_dual);
     (done, before.elapsed())
 }
 
@@ -122,7 +122,7 @@ fn plain_text(file: &ProblemFile, wishes: &ProjectArguments, race: &Race) -> Str
     let start = if wishes.cold { "from zero" } else { "from the file's start" };
     let Outcome { status, sweeps, products, factorisations, .. } = &race.outcome;
     let rule = race.rule.as_ref().map_or_else(String::new, |(done, time)| {
-        let Distribution { rows, products, share, .. } = done;
+        let LeastNormOutcome { rows, products, share, .. } = done;
         let all = if *share < 1.0 { format!(", {share:.3} of the way") } else { String::new() };
         format!("  least norm  {rows} contacts with self-stress, {products} products, {}{all}\n", milliseconds(*time))
     });

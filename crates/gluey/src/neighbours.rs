@@ -150,7 +150,7 @@ impl Neighbours {
     /// Makes sure that the list has all pairs whose balls meet, but those that are never wanted: it stays as it is if it has,
     /// and otherwise, or where it is much longer than need be, is made for balls a skin larger. Any skins are right; the wider
     /// they are the longer the list is and the longer it lasts.
-    pub fn cover(
+    pub fn update(
         &mut self,
         balls: Balls,
         skin: impl Fn(usize) -> f64,
@@ -160,7 +160,7 @@ impl Neighbours {
             let drift = self.drift(balls.centre);
             self.drifted = drift.length();
             self.earlier = self.renewed.len();
-            if let Some(few) = self.stragglers(balls, drift, &skin)
+            if let Some(few) = self.outside_skin(balls, drift, &skin)
                 && self.renew(&few, balls, drift, (&skin, &wanted))
             {
                 return Renewed::Few;
@@ -171,7 +171,7 @@ impl Neighbours {
         Renewed::All
     }
 
-    /// A bound of all coordinates of the centres, and of points within two of the extents that [`Self::cover`] was last given
+    /// A bound of all coordinates of the centres, and of points within two of the extents that [`Self::update`] was last given
     /// from them; infinite where something is not a number (length).
     #[must_use]
     pub fn farthest(&self) -> f64 {
@@ -180,7 +180,7 @@ impl Neighbours {
         cell.max(self.farthest + self.drifted)
     }
 
-    /// Those few that got new balls in the last call of [`Self::cover`], in order.
+    /// Those few that got new balls in the last call of [`Self::update`], in order.
     #[must_use]
     pub fn renewed(&self) -> &[u32] {
         &self.renewed[self.earlier..]
@@ -223,7 +223,7 @@ impl Neighbours {
     }
 
     /// Those that have left their balls, in order. Nothing where the balls are too wide.
-    fn stragglers(&self, balls: Balls, drift: DVec3, skin: impl Fn(usize) -> f64) -> Option<Vec<u32>> {
+    fn outside_skin(&self, balls: Balls, drift: DVec3, skin: impl Fn(usize) -> f64) -> Option<Vec<u32>> {
         let Balls { centre, extent, .. } = balls;
         let is_long = self.partners.len() > LIGHT * self.reference.len();
         let excess = |i: usize| self.reference[i].room(extent[i]) - (TOO_WIDE * skin(i) + SPARE * extent[i]);

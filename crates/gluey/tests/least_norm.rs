@@ -176,8 +176,8 @@ fn distributed(problem: &Problem, solver: &mut dyn Projection, start: &[f64], cr
     }
     let found = problem.velocity(&solution.impulses);
     solution.velocity.clone_from(&found); // to the bit
-    let mut springs = Vec::new();
-    let done = LeastNorm::default().distribute(problem, criteria, &mut solution, &mut springs);
+    let mut least_norm_dual = Vec::new();
+    let done = LeastNorm::default().apply(problem, criteria, &mut solution, &mut least_norm_dual);
     let Solution { impulses, velocity } = solution;
     assert_eq!(done.share, 1.0, "{done:?}");
     let accuracy = problem.accuracy(&impulses);
@@ -333,7 +333,7 @@ fn worst_of_three_runs(law: &str, rule: ImpulseRule, steps: u64) -> (f64, f64) {
         for contact in &mut runs[2].simulation.state.contacts {
             contact.impulse = 0.0;
         }
-        runs[2].simulation.state.springs.clear();
+        runs[2].simulation.state.least_norm_dual.clear();
         for scene in &mut runs {
             let report = scene.simulation.step().unwrap();
             assert_eq!((report.substeps, report.unconverged), (1, 0), "{report:?}");
@@ -381,9 +381,9 @@ fn a_resumed_guess_is_not_needed_for_the_answer() {
         let problem = patch(&mut random);
         let mut found = Solution::starting_from(vec![0.0; problem.rows.len()]);
         AcceleratedGaussSeidel::default().solve(&problem, &criteria, &mut found);
-        let distribute = |mut springs: Vec<DVec3>| {
+        let distribute = |mut least_norm_dual: Vec<DVec3>| {
             let mut solution = found.clone();
-            LeastNorm::default().distribute(&problem, &criteria, &mut solution, &mut springs);
+            LeastNorm::default().apply(&problem, &criteria, &mut solution, &mut least_norm_dual);
             solution.impulses
         };
         let wild = problem.prediction.velocity.iter().map(|_| push(&mut random) * 100.0).collect();
@@ -403,9 +403,9 @@ fn nothing_closed_changes_nothing() {
         order: Vec::new(),
     };
     let found = Solution { impulses: vec![-0.25], velocity: problem.velocity(&[-0.25]) };
-    let (mut solution, mut springs) = (found.clone(), vec![DVec3::ONE]);
-    let done = LeastNorm::default().distribute(&problem, &Criteria::default(), &mut solution, &mut springs);
-    assert_eq!((done.rows, done.accuracy, springs), (0, None, Vec::new()));
+    let (mut solution, mut least_norm_dual) = (found.clone(), vec![DVec3::ONE]);
+    let done = LeastNorm::default().apply(&problem, &Criteria::default(), &mut solution, &mut least_norm_dual);
+    assert_eq!((done.rows, done.accuracy, least_norm_dual), (0, None, Vec::new()));
     assert_eq!(solution, found);
 }
 
@@ -426,7 +426,7 @@ fn a_packing_without_self_stress_keeps_the_impulses_found() {
         scene.simulation.state
     };
     let state = run(ImpulseRule::LeastNorm);
-    assert!(state.springs.is_empty() && state.contacts.len() >= 4, "{state:?}");
+    assert!(state.least_norm_dual.is_empty() && state.contacts.len() >= 4, "{state:?}");
     assert_eq!(state, run(ImpulseRule::AsFound));
 }
 
@@ -455,7 +455,7 @@ fn a_resumed_heap_goes_on_with_the_same_bytes() {
     let path = write(&first, halfway, "halfway");
     let mut second = heap(law, ImpulseRule::WhereRemembered);
     second.simulation.state = Checkpoint::read(&path).unwrap().state;
-    assert!(!second.simulation.state.springs.is_empty());
+    assert!(!second.simulation.state.least_norm_dual.is_empty());
     let resumed = walk(&mut second, 100);
     let [a, b] =
         [write(&straight, report, "straight"), write(&second, resumed, "resumed")].map(|p| std::fs::read(p).unwrap());

@@ -119,7 +119,7 @@ proptest! {
                 prop_assert!((contact.pair.first() as usize) < now.len());
             }
             prop_assert!(run.state.contacts.is_sorted_by_key(|contact| contact.pair));
-            prop_assert!(run.state.springs.is_empty() || run.state.springs.len() == now.len());
+            prop_assert!(run.state.least_norm_dual.is_empty() || run.state.least_norm_dual.len() == now.len());
         }
         let (mass, entered) = (run.state.particles.mass.iter().sum::<f64>(), &run.state.ledger);
         let came: f64 = 1.0 + entered.inlets.iter().map(|inlet| inlet.amount.mass).sum::<f64>();

@@ -156,7 +156,7 @@ impl Interactions {
         self.extent.extend(particles.radius.iter().map(|radius| radius + 0.5 * reach));
         let extent = &self.extent;
         let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
-        self.neighbours.cover(balls, |i| SKIN * extent[i], |_, _| true);
+        self.neighbours.update(balls, |i| SKIN * extent[i], |_, _| true);
     }
 
     /// Force k between particle i and those after it.

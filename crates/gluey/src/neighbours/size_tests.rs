@@ -93,7 +93,7 @@ fn compare(balls: &Mixture, axes: u32) {
     assert!(pairs_in(cell.as_ref(), centre, extent) == expected, "one by one, axes {axes}");
     let balls = Balls { cell: cell.as_ref(), centre, extent };
     let mut list = Neighbours::default();
-    list.cover(balls, |_| 0.0, |_, _| true);
+    list.update(balls, |_| 0.0, |_, _| true);
     assert!(meeting(&list, balls) == expected, "as a list, axes {axes}");
     assert!((list.made as f64) < 1.01 * expected.len() as f64 + 10.0, "no more than meet");
 }
@@ -164,7 +164,7 @@ fn a_list_of_any_sizes_stays_complete_while_balls_move() {
         let drift = (somewhere(&mut random) - 0.5) * 0.02 * flat;
         for step in 0..40 {
             let balls = Balls { cell: cell.as_ref(), centre: &centre, extent: &extent };
-            made += usize::from(list.cover(balls, |i| 0.3 * extent[i], |_, _| true) == Renewed::All);
+            made += usize::from(list.update(balls, |i| 0.3 * extent[i], |_, _| true) == Renewed::All);
             renewed += list.renewed().len();
             let expected = all_pairs(cell.as_ref(), &centre, &extent);
             assert!(meeting(&list, balls) == expected, "ratio {ratio}, step {step}");
@@ -197,7 +197,7 @@ fn lists_are_the_same_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut list = Neighbours::default();
         let balls = Balls { cell: None, centre: &centre, extent: &extent };
-        pool.install(|| list.cover(balls, |i| 0.1 * extent[i], |_, _| true));
+        pool.install(|| list.update(balls, |i| 0.1 * extent[i], |_, _| true));
         (0..centre.len()).map(|i| list.after(i).to_vec()).collect::<Vec<_>>()
     });
     assert!(lists[0] == lists[1] && lists[0] == lists[2]);

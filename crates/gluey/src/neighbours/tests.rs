@@ -29,8 +29,8 @@ proptest! {
 }
 
 /// All pairs are wanted.
-fn cover(list: &mut Neighbours, cell: Option<&Cell>, (centre, extent): (&[DVec3], &[f64]), skin: f64) -> Renewed {
-    list.cover(Balls { cell, centre, extent }, |_| skin, |_, _| true)
+fn update(list: &mut Neighbours, cell: Option<&Cell>, (centre, extent): (&[DVec3], &[f64]), skin: f64) -> Renewed {
+    list.update(Balls { cell, centre, extent }, |_| skin, |_, _| true)
 }
 
 /// The nearest of many images, along each axis on its own.
@@ -97,7 +97,7 @@ proptest! {
             (random >> 40) as f64 / f64::from(1 << 23) - 1.0
         };
         for _ in 0..20 {
-            made += usize::from(cover(&mut list, Some(&cell), (&position, &extent), 0.1) == Renewed::All);
+            made += usize::from(update(&mut list, Some(&cell), (&position, &extent), 0.1) == Renewed::All);
             for (i, j) in pairs_of_images(&cell, &position, &extent) {
                 prop_assert!(list.after(i as usize).binary_search(&j).is_ok(), "{} and {}", i, j);
             }
@@ -138,7 +138,7 @@ proptest! {
             (random >> 40) as f64 / f64::from(1 << 23) - 1.0
         };
         for _ in 0..20 {
-            cover(&mut list, None, (&position, &extent), 0.1);
+            update(&mut list, None, (&position, &extent), 0.1);
             prop_assert_eq!(meeting(&list, &position, &extent), pairs_by_brute_force(&position, &extent));
             for (x, extent) in position.iter_mut().zip(&mut extent) {
                 *x += DVec3::new(share(), share(), share()) * move_by + drift;
@@ -153,24 +153,24 @@ fn a_list_is_made_again_only_when_the_skin_is_used_up() {
     let mut position: Vec<DVec3> = (0..50).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
     let mut extent = [0.4; 50];
     let mut list = Neighbours::default();
-    let mut cover =
-        |position: &[DVec3], extent: &[f64]| cover(&mut list, None, (position, extent), 0.11) == Renewed::All;
-    assert!(cover(&position, &extent));
-    assert!(!cover(&position, &extent), "it is there");
+    let mut update =
+        |position: &[DVec3], extent: &[f64]| update(&mut list, None, (position, extent), 0.11) == Renewed::All;
+    assert!(update(&position, &extent));
+    assert!(!update(&position, &extent), "it is there");
     for x in &mut position {
         x.y += 5.0; // all as one
     }
-    assert!(!cover(&position, &extent));
+    assert!(!update(&position, &extent));
     position[20].z += 0.1;
-    assert!(!cover(&position, &extent));
+    assert!(!update(&position, &extent));
     extent[20] += 0.02;
-    assert!(!cover(&position, &extent), "one gets a new ball");
+    assert!(!update(&position, &extent), "one gets a new ball");
     extent.fill(0.6);
-    assert!(cover(&position, &extent));
-    assert!(cover(&position[1..], &extent[1..]), "others than those the list was made of");
-    assert!(!cover(&position[1..], &[0.1; 49]), "much wider than needed, but short");
-    assert!(cover(&position[1..], &[4.0; 49]));
-    assert!(cover(&position[1..], &[0.1; 49]), "wide enough, much wider than needed, and long");
+    assert!(update(&position, &extent));
+    assert!(update(&position[1..], &extent[1..]), "others than those the list was made of");
+    assert!(!update(&position[1..], &[0.1; 49]), "much wider than needed, but short");
+    assert!(update(&position[1..], &[4.0; 49]));
+    assert!(update(&position[1..], &[0.1; 49]), "wide enough, much wider than needed, and long");
 }
 
 /// A drifting lattice, through which some roll: the list is made once, and has all pairs that meet, in every step.
@@ -188,7 +188,7 @@ fn rollers(cell: Option<&Cell>, far: f64) {
         let wanted = |i: u32, j: u32| !(i + j).is_multiple_of(7);
         // A ball that would be wider than any was when the list was made.
         let skin = |i: usize| if i == 2_000 && step > 0 { 0.6 } else { 0.05 };
-        made += usize::from(list.cover(balls, skin, wanted) == Renewed::All);
+        made += usize::from(list.update(balls, skin, wanted) == Renewed::All);
         renewed += list.renewed().len();
         assert!(list.renewed().is_sorted());
         assert!(list.renewed().iter().all(|&i| list.encloses(i as usize, list.centre(i as usize), 0.49)));
@@ -234,18 +234,18 @@ fn a_few_that_roll_get_new_balls_and_the_list_stays() {
 fn nothing_is_covered_that_is_not_a_number() {
     let mut list = Neighbours::default();
     let far = [DVec3::ZERO, DVec3::X * 1e300];
-    let mut cover = |position: &[DVec3]| cover(&mut list, None, (position, &[1.0; 2]), 1.0) == Renewed::All;
-    assert!(cover(&far));
-    assert!(cover(&far), "too far for what is remembered");
-    assert!(cover(&[DVec3::ZERO; 2]));
-    assert!(cover(&[DVec3::ZERO, DVec3::NAN]));
+    let mut update = |position: &[DVec3]| update(&mut list, None, (position, &[1.0; 2]), 1.0) == Renewed::All;
+    assert!(update(&far));
+    assert!(update(&far), "too far for what is remembered");
+    assert!(update(&[DVec3::ZERO; 2]));
+    assert!(update(&[DVec3::ZERO, DVec3::NAN]));
     let mut many = vec![DVec3::ZERO; 200];
-    let mut cover = |many: &[DVec3]| super::tests::cover(&mut list, None, (many, &[1.0; 200]), 1.0) == Renewed::All;
-    assert!(cover(&many));
+    let mut update = |many: &[DVec3]| super::tests::update(&mut list, None, (many, &[1.0; 200]), 1.0) == Renewed::All;
+    assert!(update(&many));
     many[3] = DVec3::NAN;
-    assert!(cover(&many), "one of many");
+    assert!(update(&many), "one of many");
     many[3] = DVec3::X * 1e300;
-    assert!(cover(&many));
+    assert!(update(&many));
 }
 
 #[test]

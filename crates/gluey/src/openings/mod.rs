@@ -100,7 +100,7 @@ pub struct Inside<'a> {
     /// Sorted by pair.
     pub contacts: &'a mut Vec<Contact>,
     /// One a particle, or none at all.
-    pub springs: &'a mut Vec<DVec3>,
+    pub least_norm_dual: &'a mut Vec<DVec3>,
     /// Sorted by force and pair.
     pub bridges: &'a mut Vec<Bridge>,
     /// Those who leave together.
@@ -195,8 +195,8 @@ impl Inside<'_> {
     /// A particle at rest, with no contacts.
     fn add(&mut self, position: DVec3, radius: f64, mass: f64) {
         self.particles.push(position, radius, mass);
-        if !self.springs.is_empty() {
-            self.springs.push(DVec3::ZERO);
+        if !self.least_norm_dual.is_empty() {
+            self.least_norm_dual.push(DVec3::ZERO);
         }
     }
 
@@ -217,6 +217,6 @@ impl Inside<'_> {
         let stays = |i: usize| gone.binary_search(&(i as u32)).is_err();
         self.particles.retain(stays);
         self.clumps.renumber(index);
-        retain(self.springs, stays);
+        retain(self.least_norm_dual, stays);
     }
 }

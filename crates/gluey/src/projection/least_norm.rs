@@ -53,7 +53,7 @@ const FLAT: f64 = 1e-3;
 
 /// What the rule did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Distribution {
+pub struct LeastNormOutcome {
     /// Rows that a self-stress can live on: those that the rule is about.
     pub rows: usize,
     /// Products with GᵀG or passes of the same cost.
@@ -102,18 +102,18 @@ impl LeastNorm {
     /// Replaces the impulses of a solution, and its velocities, by those of the rule; a residual within the tolerance
     /// stays within it. `u` holds one vector a body: on entry a guess, that of the last step for instance (of another
     /// length: none), on return the one found, or nothing where there was nothing to choose.
-    pub fn distribute(
+    pub fn apply(
         &mut self,
         problem: &Problem,
         criteria: &Criteria,
         solution: &mut Solution,
         u: &mut Vec<DVec3>,
-    ) -> Distribution {
+    ) -> LeastNormOutcome {
         self.find_springs(problem, criteria, solution);
         let rows = self.springs.len();
         if rows == 0 {
             u.clear();
-            return Distribution { rows, products: 0, accuracy: None, share: 1.0 };
+            return LeastNormOutcome { rows, products: 0, accuracy: None, share: 1.0 };
         }
         // Two bodies that move by so much change the gap between them by what the solver has left of the tolerance.
         let left = criteria.tolerance - problem.accuracy_of(solution).residual;
@@ -124,7 +124,7 @@ impl LeastNorm {
         self.hand_over(problem.bodies(), u);
         problem.velocity_into(&solution.impulses, &mut solution.velocity);
         let accuracy = Some(problem.accuracy_of(solution));
-        Distribution { rows, products, accuracy, share }
+        LeastNormOutcome { rows, products, accuracy, share }
     }
 
     /// Newton's method until no body would move by more than `allowed`, from S of a guess that `holds`, else from that of

@@ -53,7 +53,7 @@ fn a_rule_cut_short_goes_on_in_the_next_step() {
     AcceleratedGaussSeidel::default().solve(&problem, &criteria, &mut found);
     let mut solution = found.clone();
     let mut long = LeastNorm { most_products: 100_000, ..LeastNorm::default() };
-    let done = long.distribute(&problem, &criteria, &mut solution, &mut Vec::new());
+    let done = long.apply(&problem, &criteria, &mut solution, &mut Vec::new());
     let rule = solution.impulses;
     assert!(done.share >= 1.0 && done.products > 60, "{done:?}");
     let scale = rule.iter().fold(0.0_f64, |scale, impulse| scale.max(impulse.abs()));
@@ -65,7 +65,7 @@ fn a_rule_cut_short_goes_on_in_the_next_step() {
     let (mut cut, mut products) = (0, 0);
     for _ in 0..20 {
         AcceleratedGaussSeidel::default().solve(&problem, &criteria, &mut solution);
-        let done = short.distribute(&problem, &criteria, &mut solution, &mut u);
+        let done = short.apply(&problem, &criteria, &mut solution, &mut u);
         cut += u32::from(done.share < 1.0);
         products = done.products;
         // The limit holds but for the passes around the last solve.

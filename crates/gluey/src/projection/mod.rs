@@ -43,7 +43,7 @@ pub use apgd::AcceleratedGradient;
 pub use apgs::AcceleratedGaussSeidel;
 pub use file::{ProblemFile, ProblemFileError};
 pub use interior_point::InteriorPoint;
-pub use least_norm::{Distribution, LeastNorm};
+pub use least_norm::{LeastNorm, LeastNormOutcome};
 pub use method::Method;
 pub use metric::{Metric, Mobility, Prediction};
 pub use rigid::{NO_CLUMP, Response, Rigid, Twist};

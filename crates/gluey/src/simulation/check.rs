@@ -29,15 +29,15 @@ fn require(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), StateError
 impl State {
     /// Refuses what no step leaves behind, whatever the scene: numbers that are none, lists that do not fit each other.
     pub fn check(&self) -> Result<(), StateError> {
-        let Self { step, particles, clumps, contacts, springs, bridges, crossings, ledger } = self;
+        let Self { step, particles, clumps, contacts, least_norm_dual, bridges, crossings, ledger } = self;
         require(*step <= MOST_STEPS, || format!("it is of step {step}, more than can be taken"))?;
         check_particles(particles)?;
         check_clumps(clumps, particles.len())?;
         check_contacts(contacts, particles.len())?;
-        require(springs.is_empty() || springs.len() == particles.len(), || {
-            format!("it has {} vectors u for {} particles", springs.len(), particles.len())
+        require(least_norm_dual.is_empty() || least_norm_dual.len() == particles.len(), || {
+            format!("it has {} vectors u for {} particles", least_norm_dual.len(), particles.len())
         })?;
-        all(springs, |u| u.is_finite(), |i, u| format!("the vector u of particle {i} is {u}"))?;
+        all(least_norm_dual, |u| u.is_finite(), |i, u| format!("the vector u of particle {i} is {u}"))?;
         check_bridges(bridges, particles.len())?;
         let counted = |number: u64, volume: f64| number < MOST_STEPS && volume.is_finite();
         all(
@@ -318,7 +318,7 @@ mod tests {
         told(|s| s.contacts[0].pair = Pair::particles(0, 99), "contact 0 is between nobody");
         told(|s| s.contacts.last_mut().unwrap().pair = Pair::obstacle(4, 7, 0), "no obstacle of the scene");
         told(|s| s.contacts.last_mut().unwrap().pair = Pair::obstacle(4, 0, 1), "no obstacle of the scene");
-        told(|s| s.springs = vec![DVec3::ZERO], "1 vectors u for 5 particles");
+        told(|s| s.least_norm_dual = vec![DVec3::ZERO], "1 vectors u for 5 particles");
         told(|s| s.bridges = vec![Bridge { force: 0, pair: Pair::particles(0, 1) }], "by no force of the scene");
         told(|s| s.crossings = vec![crate::simulation::Crossings::default()], "1 gates, the scene has 0");
         told(|s| s.ledger.outlets = vec![Amount::default()], "which the scene does not have");

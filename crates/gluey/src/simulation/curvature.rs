@@ -62,7 +62,7 @@ impl Workspace {
                 let (step, radius) = (*v * now.span.dt, particles.radius[i]);
                 let end = particles.position[i] + step;
                 let listed = near.next_if_eq(&i).is_some();
-                if remembered && !listed && self.pair_list.vicinity.knows_about(i, end, radius) {
+                if remembered && !listed && self.pair_list.vicinity.covers(i, end, radius) {
                     continue;
                 }
                 if now.walls.may_reach(k, end, radius) {

@@ -174,7 +174,7 @@ struct Moving {
     position: Vec<DVec3>,
     velocity: Vec<DVec3>,
     contacts: Vec<Contact>,
-    springs: Vec<DVec3>,
+    least_norm_dual: Vec<DVec3>,
     clumps: Vec<Clump>,
     bridges: Vec<Bridge>,
     crossings: Vec<Crossings>,
@@ -186,7 +186,7 @@ impl Moving {
             position: state.particles.position.clone(),
             velocity: state.particles.velocity.clone(),
             contacts: state.contacts.clone(),
-            springs: state.springs.clone(),
+            least_norm_dual: state.least_norm_dual.clone(),
             clumps: state.clumps.list.clone(),
             bridges: state.bridges.clone(),
             crossings: state.crossings.clone(),
@@ -205,13 +205,13 @@ struct Substep {
 /// Why a sub-step was not taken.
 enum Refusal {
     /// It is so many times too long.
-    TooLong(f64, Haste),
+    TooLong(f64, TooFast),
     Failed(StepError),
 }
 
 /// What is too fast for a sub-step.
 #[derive(Clone, Copy)]
-enum Haste {
+enum TooFast {
     /// Contacts that slide.
     Sliding,
     /// An obstacle, which goes so far (length) beside a particle.
@@ -224,7 +224,7 @@ enum Haste {
 
 impl From<Overturn> for Refusal {
     fn from(Overturn { clump, angle, times }: Overturn) -> Self {
-        Self::TooLong(times, Haste::Clump { clump, angle })
+        Self::TooLong(times, TooFast::Clump { clump, angle })
     }
 }
 
@@ -291,11 +291,11 @@ impl Simulation {
                     left -= share;
                     pieces -= 1;
                 }
-                Err(Refusal::TooLong(times, haste)) => {
+                Err(Refusal::TooLong(times, too_fast)) => {
                     before.get_or_insert_with(|| Moving::of(&self.state));
                     let needed = f64::from(pieces) * (SPLIT_MARGIN * times).ceil().max(2.0);
                     if needed + f64::from(self.workspace.report.substeps) > f64::from(self.settings.max_substeps) {
-                        let error = self.too_many_substeps(haste, span.dt, times);
+                        let error = self.too_many_substeps(too_fast, span.dt, times);
                         self.restore(before);
                         return Err(error);
                     }
@@ -365,7 +365,7 @@ impl Simulation {
         let Self { state, obstacles, adhesion, interactions, settings, workspace, .. } = self;
         let step = Step { particles: &state.particles, obstacles, dt: now.span.dt };
         workspace.glue(adhesion, &step, settings.dt, &mut state.contacts);
-        std::mem::swap(&mut state.springs, &mut workspace.springs);
+        std::mem::swap(&mut state.least_norm_dual, &mut workspace.least_norm_dual);
         interactions.remember_bridges(&mut state.bridges);
     }
 
@@ -398,8 +398,8 @@ impl Simulation {
         if !self.state.clumps.is_empty() {
             self.workspace.pair_list.forget(); // whose spheres are held together is known by index
         }
-        let State { particles, contacts, springs, clumps, bridges, ledger, .. } = &mut self.state;
-        let mut inside = Inside { particles, contacts, springs, bridges, clumps, ledger };
+        let State { particles, contacts, least_norm_dual, clumps, bridges, ledger, .. } = &mut self.state;
+        let mut inside = Inside { particles, contacts, least_norm_dual, bridges, clumps, ledger };
         let report = &mut self.workspace.report;
         report.traffic = self.openings.pass(time, due, &self.obstacles, &mut inside);
         if self.state.contacts.len() < touching {
@@ -412,7 +412,7 @@ impl Simulation {
             self.state.particles.position = moving.position;
             self.state.particles.velocity = moving.velocity;
             self.state.contacts = moving.contacts;
-            self.state.springs = moving.springs;
+            self.state.least_norm_dual = moving.least_norm_dual;
             self.state.clumps.list = moving.clumps;
             self.state.bridges = moving.bridges;
             self.state.crossings = moving.crossings;
@@ -420,21 +420,21 @@ impl Simulation {
     }
 
     /// The refusal of a step of which a piece of length dt was still so many times too long.
-    fn too_many_substeps(&self, haste: Haste, dt: f64, times: f64) -> StepError {
+    fn too_many_substeps(&self, too_fast: TooFast, dt: f64, times: f64) -> StepError {
         let whole = self.settings.dt / dt;
-        let culprit = match haste {
-            Haste::Sliding => {
+        let culprit = match too_fast {
+            TooFast::Sliding => {
                 let (particle, displacement) = self.workspace.contacts.fastest(self.smallest_radius());
                 Culprit::Particle { particle, displacement: displacement * whole }
             }
-            Haste::Obstacle { obstacle, particle, path } => {
+            TooFast::Obstacle { obstacle, particle, path } => {
                 Culprit::Obstacle { name: self.obstacles[obstacle].name.clone(), path: path * whole, particle }
             }
-            Haste::InCell { particle, path } => {
+            TooFast::InCell { particle, path } => {
                 let period = self.state.particles.cell.map_or(f64::INFINITY, |cell| cell.least_period());
                 Culprit::InCell { particle, path: path * whole, period }
             }
-            Haste::Clump { clump, angle } => Culprit::Clump { clump, angle: angle * whole },
+            TooFast::Clump { clump, angle } => Culprit::Clump { clump, angle: angle * whole },
         };
         let most = self.settings.max_substeps;
         StepError::TooManySubsteps { most, culprit, dt: (dt / times * f64::from(most)).min(0.5 * self.settings.dt) }

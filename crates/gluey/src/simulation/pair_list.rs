@@ -19,16 +19,16 @@ use rayon::prelude::*;
 
 use super::contacts::{Contacts, Slot};
 use super::project::SubstepInput;
-use super::search::{Excursion, Search};
+use super::search::{Deflected, Search};
 use super::vicinity::Vicinity;
-use super::{Haste, Refusal, StepError};
+use super::{Refusal, StepError, TooFast};
 use crate::buffer::resize;
 use crate::morton::Curve;
 use crate::projection::Prediction;
 use crate::shares::share_of;
 
 /// First guess of how far contacts divert a particle: this share of its way h|V^{n+1/2}|,
-const DIVERTED: f64 = 0.25;
+const DEFLECTED: f64 = 0.25;
 /// and this much of the smallest radius.
 const MARGIN: f64 = 0.02;
 
@@ -38,9 +38,9 @@ pub(super) struct PairList {
     /// What is around each particle.
     pub vicinity: Vicinity,
     /// How far contacts may divert each particle from where V^{n+1/2} takes it: δ, or for those in S the furthest so far.
-    diversion: Vec<f64>,
+    deflection: Vec<f64>,
     /// Who is in S; empty while nobody is.
-    outran: Vec<bool>,
+    exceeded: Vec<bool>,
     /// For searches in parallel.
     slots: Vec<Slot>,
     curve: Curve,
@@ -51,9 +51,9 @@ impl PairList {
     pub(super) fn pose(&mut self, now: &SubstepInput, contacts: &mut Contacts) -> Result<f64, Refusal> {
         self.guess(now, contacts);
         self.limit_obstacles(now, &contacts.problem.prediction.velocity)?;
-        let Self { vicinity, diversion, slots, .. } = self;
+        let Self { vicinity, deflection, slots, .. } = self;
         let (prediction, list) = contacts.columns();
-        search(now, prediction, diversion).run(vicinity, slots, list)
+        search(now, prediction, deflection).run(vicinity, slots, list)
     }
 
     /// Forgets what is near whom.
@@ -61,21 +61,21 @@ impl PairList {
         self.vicinity = Vicinity::default();
     }
 
-    /// The problem but for its rows, and a share of each particle's way and a margin as its diversion.
+    /// The problem but for its rows, and a share of each particle's way and a margin as its deflection.
     fn guess(&mut self, now: &SubstepInput, contacts: &mut Contacts) {
         let problem = &mut contacts.problem;
         (problem.dt, problem.length) = (now.span.dt, now.length);
         let velocity = &problem.prediction.velocity;
         let (margin, dt) = (MARGIN * now.length, now.span.dt);
-        resize(&mut self.diversion, velocity.len(), 0.0);
+        resize(&mut self.deflection, velocity.len(), 0.0);
         let share = share_of(velocity.len());
-        let pieces = self.diversion.par_chunks_mut(share).zip(velocity.par_chunks(share));
-        pieces.for_each(|(diversions, velocity)| {
-            for (diversion, v) in diversions.iter_mut().zip(velocity) {
-                *diversion = DIVERTED * v.length() * dt + margin;
+        let pieces = self.deflection.par_chunks_mut(share).zip(velocity.par_chunks(share));
+        pieces.for_each(|(deflections, velocity)| {
+            for (deflection, v) in deflections.iter_mut().zip(velocity) {
+                *deflection = DEFLECTED * v.length() * dt + margin;
             }
         });
-        self.outran.clear();
+        self.exceeded.clear();
         // Every time: an order of other positions would make the step depend on more than its state.
         self.curve.sort(&now.state.particles.position, &mut problem.order);
     }
@@ -91,7 +91,7 @@ impl PairList {
             let placed = now.walls.get(k);
             let mut look = |i: usize, centre: DVec3| {
                 let radius = particles.radius[i];
-                let reach = velocity[i].length() * now.span.dt + self.diversion[i];
+                let reach = velocity[i].length() * now.span.dt + self.deflection[i];
                 let path = obstacle.path_bound(centre, radius + reach, interval);
                 let slack = reach + 2.0 * path;
                 if path <= allowed.min(radius) || !now.walls.may_reach(k, centre, radius + slack) {
@@ -104,7 +104,7 @@ impl PairList {
                 let times = path / allowed.min(radius);
                 if near && allowed.is_finite() {
                     if times > worst.0 {
-                        worst = (times, Some(Haste::Obstacle { obstacle: k, particle: i, path }));
+                        worst = (times, Some(TooFast::Obstacle { obstacle: k, particle: i, path }));
                     }
                 } else if near && path > radius {
                     let obstacle = obstacle.name.clone();
@@ -120,7 +120,7 @@ impl PairList {
             }
         }
         match worst {
-            (times, Some(haste)) => Err(Refusal::TooLong(times, haste)),
+            (times, Some(too_fast)) => Err(Refusal::TooLong(times, too_fast)),
             _ => Ok(()),
         }
     }
@@ -128,48 +128,48 @@ impl PairList {
     /// Adds the pairs that overlap though they are not listed; tells whether there are any. Where there are none, their rows
     /// would change nothing: the velocity found is admissible for them, and it is the projection.
     pub(super) fn misses_a_pair(&mut self, now: &SubstepInput, contacts: &mut Contacts) -> Result<bool, Refusal> {
-        self.note_who_outran(contacts)?;
-        if self.outran.is_empty() {
+        self.note_who_exceeded(contacts)?;
+        if self.exceeded.is_empty() {
             return Ok(false);
         }
-        let Self { vicinity, diversion, outran, .. } = self;
-        let outcome = Excursion { velocity: &contacts.solution.velocity, outran, listed: &contacts.pairs };
-        let missed = search(now, &contacts.problem.prediction, diversion).missed(vicinity, &outcome)?;
+        let Self { vicinity, deflection, exceeded, .. } = self;
+        let outcome = Deflected { velocity: &contacts.solution.velocity, exceeded, listed: &contacts.pairs };
+        let missed = search(now, &contacts.problem.prediction, deflection).missed(vicinity, &outcome)?;
         let found = !missed.is_empty();
         contacts.add(missed);
         Ok(found)
     }
 
     /// Adds to S who was diverted further than the list allows for, and notes by how much.
-    fn note_who_outran(&mut self, contacts: &Contacts) -> Result<(), StepError> {
+    fn note_who_exceeded(&mut self, contacts: &Contacts) -> Result<(), StepError> {
         let (velocity, dt) = (&contacts.solution.velocity, contacts.problem.dt);
         let predicted = &contacts.problem.prediction.velocity;
         // Mostly nobody was.
-        let within = |((v, apriori), diversion): ((&DVec3, &DVec3), &f64)| v.distance(*apriori) * dt <= *diversion;
+        let within = |((v, apriori), deflection): ((&DVec3, &DVec3), &f64)| v.distance(*apriori) * dt <= *deflection;
         let share = share_of(velocity.len());
         let pieces = velocity.par_chunks(share).zip(predicted.par_chunks(share));
-        let pieces = pieces.zip(self.diversion.par_chunks(share));
-        if pieces.all(|((v, apriori), diversion)| v.iter().zip(apriori).zip(diversion).all(within)) {
+        let pieces = pieces.zip(self.deflection.par_chunks(share));
+        if pieces.all(|((v, apriori), deflection)| v.iter().zip(apriori).zip(deflection).all(within)) {
             return Ok(());
         }
-        self.outran.resize(velocity.len(), false);
+        self.exceeded.resize(velocity.len(), false);
         for (i, (v, apriori)) in velocity.iter().zip(predicted).enumerate() {
             let diverted = v.distance(*apriori) * dt;
-            if diverted <= self.diversion[i] {
+            if diverted <= self.deflection[i] {
                 continue;
             }
             if !v.is_finite() {
                 return Err(StepError::NotFinite { particle: i, what: "velocity" });
             }
-            self.diversion[i] = diverted;
-            self.outran[i] = true;
+            self.deflection[i] = diverted;
+            self.exceeded[i] = true;
         }
         Ok(())
     }
 }
 
 /// What a search reads.
-fn search<'a>(now: &SubstepInput<'a>, prediction: &'a Prediction, diversion: &'a [f64]) -> Search<'a> {
+fn search<'a>(now: &SubstepInput<'a>, prediction: &'a Prediction, deflection: &'a [f64]) -> Search<'a> {
     Search {
         particles: &now.state.particles,
         contacts: &now.state.contacts,
@@ -178,7 +178,7 @@ fn search<'a>(now: &SubstepInput<'a>, prediction: &'a Prediction, diversion: &'a
         owner: prediction.metric.owner(),
         adhesion: now.adhesion,
         apriori: &prediction.velocity,
-        diversion,
+        deflection,
         dt: now.span.dt,
         length: now.length,
         margin: MARGIN * now.length,

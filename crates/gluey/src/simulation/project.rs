@@ -10,7 +10,7 @@ use super::contacts::Contacts;
 use super::glue::Loading;
 use super::pair_list::PairList;
 use super::timings::{Clock, Part};
-use super::{Haste, Recourse, Refusal, Settings, State, StepError, StepReport};
+use super::{Recourse, Refusal, Settings, State, StepError, StepReport, TooFast};
 use crate::adhesion::{Adhesion, Scheme};
 use crate::clump::Moves;
 use crate::contact::{Pair, Partner};
@@ -62,7 +62,7 @@ pub(super) struct Workspace {
     pub moves: Moves,
     rule: LeastNorm,
     /// The vectors u of the impulses.
-    pub springs: Vec<DVec3>,
+    pub least_norm_dual: Vec<DVec3>,
     pub loading: Loading,
     pub report: StepReport,
     pub clock: Clock,
@@ -152,14 +152,14 @@ impl Workspace {
     /// Takes the impulses of the rule for those found, where it is asked for; a projection that failed has none to choose
     /// from. Tells whether velocities have changed, which they may within the tolerance.
     fn take_least_impulses(&mut self, outcome: &Outcome, now: &SubstepInput) -> bool {
-        self.springs.clear();
+        self.least_norm_dual.clear();
         if !now.is_least_norm() || outcome.status != Status::Converged {
             return false;
         }
         self.clock.turn_to(Part::Project);
-        self.springs.extend_from_slice(&now.state.springs);
-        let Self { rule, contacts: Contacts { problem, solution, .. }, springs, report, clock, .. } = self;
-        let done = rule.distribute(problem, &now.settings.criteria, solution, springs);
+        self.least_norm_dual.extend_from_slice(&now.state.least_norm_dual);
+        let Self { rule, contacts: Contacts { problem, solution, .. }, least_norm_dual, report, clock, .. } = self;
+        let done = rule.apply(problem, &now.settings.criteria, solution, least_norm_dual);
         report.residual = done.accuracy.map_or(report.residual, |new| report.residual.max(new.residual));
         clock.turn_to(Part::Search);
         done.accuracy.is_some()
@@ -213,7 +213,7 @@ impl SubstepInput<'_> {
     pub(super) fn limit_slip(&self, fastest: f64) -> Result<f64, Refusal> {
         let slip = fastest.sqrt() * self.span.dt / self.length;
         if slip > self.settings.max_slip {
-            Err(Refusal::TooLong(slip / self.settings.max_slip, Haste::Sliding))
+            Err(Refusal::TooLong(slip / self.settings.max_slip, TooFast::Sliding))
         } else {
             Ok(slip)
         }

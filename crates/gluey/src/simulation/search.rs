@@ -59,11 +59,11 @@ pub(super) struct Search<'a> {
     /// V^{n+1/2}.
     pub apriori: &'a [DVec3],
     /// How far the contacts may divert each particle from where V^{n+1/2} takes it.
-    pub diversion: &'a [f64],
+    pub deflection: &'a [f64],
     pub dt: f64,
     /// The smallest radius.
     pub length: f64,
-    /// The part of the diversions that stays however short the step is.
+    /// The part of the deflections that stays however short the step is.
     pub margin: f64,
     /// Length of this (sub-)step relative to the one that the contacts' impulses are given for.
     pub warm_scale: f64,
@@ -71,11 +71,11 @@ pub(super) struct Search<'a> {
 
 /// A solution, and who was diverted further than expected, in it or in one before it.
 #[derive(Clone, Copy)]
-pub(super) struct Excursion<'a> {
+pub(super) struct Deflected<'a> {
     /// Vⁿ⁺¹.
     pub velocity: &'a [DVec3],
     /// Who was.
-    pub outran: &'a [bool],
+    pub exceeded: &'a [bool],
     /// The pairs it took into account, sorted.
     pub listed: &'a [Pair],
 }
@@ -127,13 +127,13 @@ impl Search<'_> {
     }
 
     /// Rows of pairs that are not listed and overlap at the end of the step with these velocities; by the lemma of
-    /// [`project`](super::project) one of the two is among those who `outran`, and `diversion` is now at least what each was
+    /// [`pair_list`](super::pair_list) one of the two is among those who `exceeded`, and `deflection` is now at least what each was
     /// diverted by.
     ///
     /// The vicinity names them all: where D + h e·(V_j − V_i) < 0, |x_j − x_i| < r_i + r_j + h|V_i − c| + h|V_j − c| for the
     /// crowd's velocity c, and h|V_i − c| ≤ h|V_i^{n+1/2} − c| + δ_i: the balls of the two meet.
-    pub(super) fn missed(&self, vicinity: &mut Vicinity, outcome: &Excursion) -> Result<Vec<(Pair, Row)>, Refusal> {
-        let Excursion { velocity, outran, listed } = *outcome;
+    pub(super) fn missed(&self, vicinity: &mut Vicinity, outcome: &Deflected) -> Result<Vec<(Pair, Row)>, Refusal> {
+        let Deflected { velocity, exceeded, listed } = *outcome;
         vicinity.update(self)?;
         let mut missed = Vec::new();
         let mut look = |pair: Pair, gap: f64, normal: DVec3, relative: DVec3| {
@@ -142,11 +142,11 @@ impl Search<'_> {
             }
         };
         for i in 0..self.particles.len() {
-            for &j in vicinity.after(i).iter().filter(|j| outran[i] || outran[**j as usize]) {
+            for &j in vicinity.after(i).iter().filter(|j| exceeded[i] || exceeded[**j as usize]) {
                 let (gap, normal) = self.particles.gap(i, j as usize);
                 look(Pair::particles(i as u32, j), gap, normal, velocity[j as usize] - velocity[i]);
             }
-            for k in 0..if outran[i] { self.walls.len() } else { 0 } {
+            for k in 0..if exceeded[i] { self.walls.len() } else { 0 } {
                 let reach = velocity[i].length() * self.dt;
                 self.touches(i, k as u32, reach, &mut |pair, touch| look(pair, touch.gap, touch.normal, -velocity[i]));
             }
@@ -171,7 +171,7 @@ impl Search<'_> {
 
     fn near_particles(&self, i: usize, vicinity: &Vicinity, found: &mut Joined) {
         let (extent, after) = (vicinity.extent(i), vicinity.after(i));
-        let (apriori, diversion) = (self.apriori[i], self.diversion[i]);
+        let (apriori, deflection) = (self.apriori[i], self.deflection[i]);
         found.list.reserve(after.len());
         for &j in after {
             let k = j as usize;
@@ -183,7 +183,7 @@ impl Search<'_> {
             let (gap, normal) = self.particles.gap_across(offset, i, k);
             let relative = self.apriori[k] - apriori;
             let closing = normal.dot(relative);
-            if gap + self.dt * closing <= diversion + self.diversion[k] {
+            if gap + self.dt * closing <= deflection + self.deflection[k] {
                 let slip = self.slip(gap, normal, relative);
                 found.add(&Near { pair: Pair::particles(i as u32, j), gap, normal, slip });
             }
@@ -193,8 +193,8 @@ impl Search<'_> {
     /// Asks the obstacles that may be in reach, in their order; `listed` are the fixed ones of them if these are known.
     fn near_obstacles(&self, i: usize, vicinity: &Vicinity, listed: &[(u32, u32)], found: &mut Joined) {
         let (radius, step) = (self.particles.radius[i], self.apriori[i] * self.dt);
-        let reach = step.length() + self.diversion[i];
-        if vicinity.knows_about(i, self.particles.position[i], radius + reach) {
+        let reach = step.length() + self.deflection[i];
+        if vicinity.covers(i, self.particles.position[i], radius + reach) {
             let mut always = vicinity.always().iter().peekable();
             for (_, fixed) in listed {
                 while let Some(k) = always.next_if(|k| *k < fixed) {
@@ -216,7 +216,7 @@ impl Search<'_> {
         }
         let convex = placed.is_convex();
         self.touches(i, k, reach, &mut |pair, touch| {
-            if !convex || touch.gap - touch.normal.dot(step) <= self.diversion[i] {
+            if !convex || touch.gap - touch.normal.dot(step) <= self.deflection[i] {
                 let slip = self.slip_of(pair, touch.gap, touch.normal);
                 found.add(&Near { pair, gap: touch.gap, normal: touch.normal, slip });
             }

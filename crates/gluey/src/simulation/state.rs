@@ -36,7 +36,7 @@ pub struct State {
     pub contacts: Vec<Contact>,
     /// The vectors u of the last step's impulses, Λ = max(lower, G u), one a particle: from them the next step looks for
     /// the least impulses. Empty where there was nothing to choose.
-    pub springs: Vec<DVec3>,
+    pub least_norm_dual: Vec<DVec3>,
     /// Liquid bridges that pulled in the last step, sorted.
     pub bridges: Vec<Bridge>,
     /// What has gone through each gate since t = 0, in the order of [`Simulation::gates`](crate::simulation::Simulation);

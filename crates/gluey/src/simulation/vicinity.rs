@@ -8,7 +8,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::search::Search;
-use super::{Haste, Refusal, StepError};
+use super::{Refusal, StepError, TooFast};
 use crate::buffer::{reserve, resize};
 use crate::geometry::Walls;
 use crate::geometry::{Obstacle, Particles, Shape, Surroundings};
@@ -70,15 +70,15 @@ impl Vicinity {
         self.refuse_second_images(search)?;
         let (least, widest) = (SKIN * search.length, self.widest(search));
         let worthwhile = WORTHWHILE * fastest <= least + widest;
-        if !self.knows(search.obstacles) || self.owner != search.owner {
-            self.learn(search);
+        if !self.is_current(search.obstacles) || self.owner != search.owner {
+            self.rebuild(search);
             self.owner.clear();
             self.owner.extend_from_slice(search.owner);
             self.neighbours = Neighbours::default();
         }
         let (particles, extent) = (search.particles, &self.extent);
         let skin = |i: usize| {
-            let beyond = (extent[i] - particles.radius[i] - search.diversion[i]).max(0.0);
+            let beyond = (extent[i] - particles.radius[i] - search.deflection[i]).max(0.0);
             if worthwhile { least + (STEPS * beyond).min(widest) } else { least }
         };
         let owner = search.owner;
@@ -86,7 +86,7 @@ impl Vicinity {
             owner.is_empty() || owner[i as usize] == NO_CLUMP || owner[i as usize] != owner[j as usize]
         };
         let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
-        match self.neighbours.cover(balls, skin, apart) {
+        match self.neighbours.update(balls, skin, apart) {
             Renewed::Few if self.remembers => self.remember_again(search),
             Renewed::Few => {
                 self.served += 1;
@@ -137,11 +137,11 @@ impl Vicinity {
             let path = extent - radius;
             let times = path / (quarter - radius);
             if *extent >= quarter && times > worst.0 {
-                worst = (times, Some(Haste::InCell { particle, path }));
+                worst = (times, Some(TooFast::InCell { particle, path }));
             }
         }
         match worst {
-            (times, Some(haste)) => Err(Refusal::TooLong(times, haste)),
+            (times, Some(too_fast)) => Err(Refusal::TooLong(times, too_fast)),
             _ => Ok(()),
         }
     }
@@ -186,7 +186,7 @@ impl Vicinity {
     ///
     /// A feature within ρ of x' is within ρ + |x' − x| of x. Where that is no more than the enlarged ball's E, the feature
     /// was in reach when the ball was made.
-    pub(super) fn knows_about(&self, i: usize, centre: DVec3, extent: f64) -> bool {
+    pub(super) fn covers(&self, i: usize, centre: DVec3, extent: f64) -> bool {
         self.remembers && self.neighbours.encloses(i, centre, extent)
     }
 
@@ -214,7 +214,7 @@ impl Vicinity {
                     }
                 };
                 let here = std::iter::from_fn(|| near.next_if(|(particle, _)| *particle as usize == i));
-                if self.knows_about(i, centre, radius) {
+                if self.covers(i, centre, radius) {
                     here.for_each(|(_, k)| ask(*k));
                     self.always.iter().for_each(|k| ask(*k));
                 } else {
@@ -230,7 +230,7 @@ impl Vicinity {
     /// The particle itself, its way relative to the crowd, and what contacts may divert it: mostly no more than stops it, and
     /// then the list also serves to look for pairs that were missed. Gives the longest way.
     fn measure(&mut self, search: &Search) -> f64 {
-        let Search { particles, apriori, diversion, dt, .. } = *search;
+        let Search { particles, apriori, deflection, dt, .. } = *search;
         let (count, samples) = (particles.len(), particles.len().min(SAMPLES));
         let crowd = (0..samples).map(|k| apriori[k * count / samples]).sum::<DVec3>() / samples.max(1) as f64;
         resize(&mut self.extent, count, 0.0);
@@ -241,14 +241,14 @@ impl Vicinity {
                 let (v, radius) = (apriori[i], particles.radius[i]);
                 let way = (v - crowd).length() * dt;
                 fastest = fastest.max(way);
-                *extent = radius + way + diversion[i].max(v.length() * dt);
+                *extent = radius + way + deflection[i].max(v.length() * dt);
             }
             fastest
         });
         pieces.reduce(|| 0.0, f64::max)
     }
 
-    fn knows(&self, obstacles: &[Obstacle]) -> bool {
+    fn is_current(&self, obstacles: &[Obstacle]) -> bool {
         let same = |(known, obstacle): (&Option<Obstacle>, &Obstacle)| match known {
             Some(known) => known == obstacle,
             None => !is_remembered(obstacle),
@@ -256,7 +256,7 @@ impl Vicinity {
         self.known.len() == obstacles.len() && self.known.iter().zip(obstacles).all(same)
     }
 
-    fn learn(&mut self, search: &Search) {
+    fn rebuild(&mut self, search: &Search) {
         let obstacles = search.obstacles;
         self.known = obstacles.iter().map(|obstacle| is_remembered(obstacle).then(|| obstacle.clone())).collect();
         let is_known = |k: &u32| self.known[*k as usize].is_some();

@@ -416,7 +416,7 @@ mod tests {
         for k in 0..100_000_u32 {
             state.particles.push(DVec3::new(f64::from(k % 50), f64::from(k / 50 % 50), f64::from(k / 2500)), 0.5, 1.0);
         }
-        state.springs = vec![DVec3::ZERO; state.particles.len()];
+        state.least_norm_dual = vec![DVec3::ZERO; state.particles.len()];
         let plain = Checkpoint { state, ..checkpoint() }.to_plain().unwrap();
         let ratio = plain.len() / Checkpoint::packed(&plain).unwrap().len();
         assert!(3 * ratio < MOST_PACKED as usize, "{ratio}");

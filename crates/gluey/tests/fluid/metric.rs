@@ -155,7 +155,7 @@ proptest! {
         let mut solver = AcceleratedGradient::default();
         prop_assume!(solver.solve(&problem, &criteria, &mut solution).status == Status::Converged);
         let found: f64 = solution.impulses.iter().map(|impulse| impulse * impulse).sum();
-        let done = LeastNorm::default().distribute(&problem, &criteria, &mut solution, &mut Vec::new());
+        let done = LeastNorm::default().apply(&problem, &criteria, &mut solution, &mut Vec::new());
         let impulses = solution.impulses;
         prop_assert!(problem.accuracy(&impulses).residual <= 1.001 * criteria.tolerance, "{:?}", done);
         prop_assert!(impulses.iter().map(|impulse| impulse * impulse).sum::<f64>() <= found * (1.0 + 1e-6) + 1e-12);
