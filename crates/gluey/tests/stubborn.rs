@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use stubborn::{Heap, heaps};
 
 const MOST_FACTORISATIONS: u64 = 60;
-/// Above this, with glue, not all problems end: see docs/lab/stalls.md. The bench goes to 1e12.
-const MOST_RATIO: f64 = 1e8;
+/// Of a heavy ball to those that it lies on.
+const MOST_RATIO: f64 = 1e12;
 
 struct Solved {
     outcome: Outcome,

@@ -387,13 +387,10 @@ impl Laws<'_> {
         for (index, obstacle) in self.obstacles.iter().enumerate() {
             let own = self.file.obstacles.get(index).and_then(|obstacle| obstacle.law.as_ref());
             let sums = sums([obstacle.roughness; 2]);
-            of_obstacle.push(match own {
-                Some(own) => Some(law(own, &self.root.key("obstacle").index(index).key("law"), sums)),
-                None => {
-                    law(shared, &shared_place, sums); // it may be wrong for the roughness of this one
-                    None
-                }
-            });
+            if own.is_none() {
+                law(shared, &shared_place, sums); // it may be wrong for the roughness of this one
+            }
+            of_obstacle.push(own.map(|own| law(own, &self.root.key("obstacle").index(index).key("law"), sums)));
         }
         Adhesion {
             scheme: match self.file.contact.scheme {
