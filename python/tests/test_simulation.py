@@ -164,8 +164,9 @@ def test_an_environment_may_give_inverse_masses_and_sees_all_columns():
 def test_clumps_go_on_or_not_as_an_environment_says_that_masses_resist(tmp_path):
     path = tmp_path / "dumbbell.toml"
     path.write_text(
-        "time = { dt = 0.01, until = 1 }\n[[clump]]\ndensity = 1\nspheres = [{ position = [0, 0, 0], radius = 0.1 }, "
-        "{ position = [0.3, 0, 0], radius = 0.1 }]\nsource.list = [{ position = [0, 0, 0], velocity = [0, 5, 0] }]\n"
+        'time = { dt = 0.01, until = 1 }\n[[clump]]\nname = "dumbbell"\ndensity = 1\n'
+        "make.spheres = [{ position = [0, 0, 0], radius = 0.1 }, { position = [0.3, 0, 0], radius = 0.1 }]\n"
+        "place.list = [{ position = [0, 0, 0], velocity = [0, 5, 0] }]\n"
     )
 
     def carried(now):
