@@ -49,6 +49,8 @@ pub struct Interactions {
     on_obstacles: Vec<ObstacleImpulse>,
     /// The bridges of the step, sorted.
     bridges: Vec<Bridge>,
+    /// Where obstacles are at the start of the step.
+    walls: WallPoses,
 }
 
 /// What a step reads.
@@ -108,14 +110,15 @@ impl Interactions {
         reset(&mut self.impulses, now.particles.len(), DVec3::ZERO);
         self.on_obstacles.clear();
         self.bridges.clear();
-        let poses = self.place_obstacles(now)?;
-        let walls = poses.of(now.obstacles);
+        self.place_obstacles(now)?;
+        let Self { forces, neighbours, walls, impulses, on_obstacles, bridges, .. } = self;
+        let mut pass = Pass { forces, neighbours, walls: walls.of(now.obstacles), impulses, on_obstacles, bridges };
         let mut ahead = *now; // its lists are gone through along with the pairs, all sorted
-        for k in 0..self.forces.len() {
+        for k in 0..forces.len() {
             ahead.contacts = now.contacts;
             for i in 0..now.particles.len() {
-                self.with_particles(k, i, &mut ahead)?;
-                self.with_obstacles(k, i, walls, &mut ahead)?;
+                pass.with_particles(k, i, &mut ahead)?;
+                pass.with_obstacles(k, i, &mut ahead)?;
             }
         }
         prediction.add_impulses(&self.impulses);
@@ -134,19 +137,18 @@ impl Interactions {
         &self.on_obstacles
     }
 
-    /// Where obstacles are at the start of the step, if forces name some.
-    fn place_obstacles(&self, now: &Moment) -> Result<WallPoses, InteractionError> {
-        let mut poses = WallPoses::default();
-        if self.forces.iter().any(|force| !force.obstacles.is_empty()) {
-            let time = now.span.start;
-            let refuse = |Unplaced { obstacle, why }| InteractionError::Unrepeatable {
-                obstacle: now.obstacles[obstacle].name.clone(),
-                why,
-                time,
-            };
-            poses.place(now.obstacles, now.particles.cell.as_ref(), time).map_err(refuse)?;
+    /// Puts obstacles where they are at the start of the step, if forces name some.
+    fn place_obstacles(&mut self, now: &Moment) -> Result<(), InteractionError> {
+        if self.forces.iter().all(|force| force.obstacles.is_empty()) {
+            return Ok(());
         }
-        Ok(poses)
+        let time = now.span.start;
+        let refuse = |Unplaced { obstacle, why }| InteractionError::Unrepeatable {
+            obstacle: now.obstacles[obstacle].name.clone(),
+            why,
+            time,
+        };
+        self.walls.place(now.obstacles, now.particles.cell.as_ref(), time).map_err(refuse)
     }
 
     /// All pairs in reach of a force, |x_i − x_j| ≤ r_i + r_j + reach, are then in the list.
@@ -158,7 +160,20 @@ impl Interactions {
         let balls = Balls { cell: particles.cell.as_ref(), centre: &particles.position, extent };
         self.neighbours.update(balls, |i| SKIN * extent[i], |_, _| true);
     }
+}
 
+/// What forces do to all bodies, one after the other.
+struct Pass<'a> {
+    forces: &'a [PairForce],
+    neighbours: &'a Neighbours,
+    /// Where obstacles are at the start of the step.
+    walls: Walls<'a>,
+    impulses: &'a mut [DVec3],
+    on_obstacles: &'a mut Vec<ObstacleImpulse>,
+    bridges: &'a mut Vec<Bridge>,
+}
+
+impl Pass<'_> {
     /// Force k between particle i and those after it.
     fn with_particles(&mut self, k: usize, i: usize, now: &mut Moment) -> Result<(), InteractionError> {
         let Particles { radius, mass, group, .. } = now.particles;
@@ -178,7 +193,7 @@ impl Interactions {
     }
 
     /// Force k between particle i and the obstacles it names, where they are at the start of the step.
-    fn with_obstacles(&mut self, k: usize, i: usize, walls: Walls, now: &mut Moment) -> Result<(), InteractionError> {
+    fn with_obstacles(&mut self, k: usize, i: usize, now: &mut Moment) -> Result<(), InteractionError> {
         let (centre, radius, mass) = (now.particles.position[i], now.particles.radius[i], now.particles.mass[i]);
         let force = &self.forces[k];
         if !force.concerns(now.particles.group[i]) {
@@ -187,10 +202,10 @@ impl Interactions {
         let reach = force.reach();
         for n in 0..force.obstacles.len() {
             let obstacle = self.forces[k].obstacles[n];
-            if !walls.may_reach(obstacle as usize, centre, radius + reach) {
+            if !self.walls.may_reach(obstacle as usize, centre, radius + reach) {
                 continue;
             }
-            let placed = walls.get(obstacle as usize);
+            let placed = self.walls.get(obstacle as usize);
             let sides = Sides {
                 radius: [radius, now.obstacles[obstacle as usize].shape.ball_radius()],
                 mass: [mass, f64::INFINITY],
