@@ -105,6 +105,7 @@ impl Recorder {
                 IfPresent::Replace => remove_run(folder)?,
             }
         }
+        files::remove_where(folder, |_| false)?; // of a run that was killed before it had a manifest
         let manifest = Manifest::new(info, formats);
         write_manifest(&manifest, &folder.join(MANIFEST))?;
         let mut series = Appended::create(&folder.join(SERIES))?;

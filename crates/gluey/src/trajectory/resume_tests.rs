@@ -165,6 +165,16 @@ fn stopped_at_any_step_and_resumed_is_the_same_as_never_stopped() {
     }
 }
 
+/// A run that is killed while it writes its manifest leaves a folder that holds no run, and half a file in it.
+#[test]
+fn what_a_run_left_that_was_killed_before_it_had_a_manifest_is_removed_by_the_next() {
+    let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(killed.path().join(".gluey-KcGxS5"), "half a mani").unwrap();
+    run(killed.path(), PLAN, LAST);
+    run(whole.path(), PLAN, LAST);
+    assert_same(killed.path(), whole.path());
+}
+
 /// The other process of the next test.
 #[test]
 #[ignore = "does nothing by itself"]
